@@ -98,38 +98,11 @@ ResourceList ReservationList::Unassigned() const {
   return unassigned;
 }
 
-// An upper bound, so that lists of the usual size need not be printed to measure them.
-std::size_t ReservationList::BytesAtMost() const {
-  constexpr std::size_t kEscaped = 6;    // a byte as \u001f
-  constexpr std::size_t kAmount = 64;    // with quotes and separators
-  constexpr std::size_t kUid = 40;       // likewise
-  constexpr std::size_t kMembers = 200;  // names of members, numbers
-  const auto of_amounts = [](const ResourceList& amounts) {
-    std::size_t bytes = 0;
-    for (const auto& [name, amount] : amounts) bytes += kEscaped * name.size() + kAmount;
-    return bytes;
-  };
-  std::size_t bytes = kMembers + of_amounts(used) + of_amounts(strangers);
-  for (const auto& [resource, version] : floor) {
-    bytes += kEscaped * (resource.size() + version.size()) + kAmount;
-  }
-  for (const Reservation& entry : entries_) {
-    const std::size_t names =
-        entry.by.size() + entry.of.size() + entry.ns.size() + entry.from.size();
-    bytes += kMembers + kEscaped * names + of_amounts(entry.usage) + of_amounts(entry.stored) +
-             kUid * entry.objects.size();
-  }
-  return bytes;
-}
-
 bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint64_t n) {
   static_assert(Bounds().bytes < std::size_t{256} * 1024,
                 "the API server's bound of all annotations");
   std::size_t keep = objects();
-  const auto fits = [&] {
-    if (objects() > bounds.objects) return false;
-    return BytesAtMost() <= bounds.bytes || Print().size() <= bounds.bytes;
-  };
+  const auto fits = [&] { return objects() <= bounds.objects && Print().size() <= bounds.bytes; };
   if (fits()) return false;
   Reservation merged{.by = std::string(by), .n = n, .of = "", .usage = {}, .objects = {}};
   while (!fits() && keep > 0) {

@@ -5,9 +5,9 @@
 // has both or neither.
 //
 //   {"reservations":[
-//      {"by":"7f3a9c01","n":41,"of":"pods","usage":{"pods":"1"},"objects":["7b0c…","e1f4…"]},
+//      {"by":"7f3a9c01","n":41,"of":"pods","usage":{"pods":"1"},"objects":"k3J9fQ… zz01Ab…"},
 //      {"by":"7f3a9c01","n":42,"of":"persistentvolumeclaims","usage":{"requests.storage":"5Gi"},
-//       "objects":["0a66…"],"from":"18234"},
+//       "objects":"Qw8xE2…","from":"18234"},
 //      {"by":"c0193e5d","n":7,"of":"pods","usage":{"pods":"64"},"unassigned":64}],
 //    "floor":{"pods":"18230"},"writes":812,"used":{"pods":"71"},"strangers":{"pods":"2"}}
 //
@@ -84,8 +84,6 @@ class ReservationList {
   ResourceList strangers;    // the part of `used` that the writer held for strangers
 
  private:
-  [[nodiscard]] std::size_t BytesAtMost() const;
-
   std::vector<Reservation> entries_;  // oldest first
 };
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <initializer_list>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -24,18 +25,6 @@ constexpr std::size_t kMostEntries = 4'096;
 
 base::Error Wrong(std::string what) {
   return {.code = base::ErrorCode::kMalformed, .message = std::move(what)};
-}
-
-std::string TextOf(const Uid& uid) {
-  std::string text = "00000000-0000-0000-0000-000000000000";
-  int digit = 0;
-  for (char& at : text) {
-    if (at == '-') continue;
-    const std::uint64_t half = digit < 16 ? uid.high : uid.low;
-    at = "0123456789abcdef"[(half >> (60 - 4 * (digit % 16))) & 0xf];
-    ++digit;
-  }
-  return text;
 }
 
 // Appends one JSON object to a text. With a tree of json::Value each review takes a twentieth more
@@ -61,12 +50,12 @@ class ObjectText {
   }
   void Add(std::string_view name, const std::vector<Uid>& uids) {
     Member(name);
-    char separator = '[';
+    char separator = '"';
     for (const Uid& uid : uids) {
-      text_ += std::exchange(separator, ',');
-      text_ += json::Quote(TextOf(uid));
+      text_ += std::exchange(separator, ' ');
+      text_ += uid.ToShortText();
     }
-    text_ += ']';
+    text_ += '"';
   }
 
  private:
@@ -153,12 +142,12 @@ Result<std::vector<Uid>> ObjectsFrom(const json::Value& value) {
   std::vector<Uid> objects;
   const json::Value* list = value.At({"objects"});
   if (list == nullptr) return objects;
-  if (!list->IsArray()) return Wrong("objects is not a list");
-  for (const json::Value& item : *list->AsArray()) {
-    if (!item.IsString()) return Wrong("an object is not a uid");
-    objects.push_back(Uid::FromText(*item.AsString()));
-    // Uid::FromText() hashes a text that is not a UUID, so compare.
-    if (TextOf(objects.back()) != *item.AsString()) return Wrong("an object is not a uid");
+  if (!list->IsString()) return Wrong("objects is not a text");
+  if (list->AsString()->empty()) return Wrong("objects is empty");
+  for (const auto text : std::views::split(*list->AsString(), ' ')) {
+    const auto uid = Uid::FromShortText(std::string_view(text.begin(), text.end()));
+    if (!uid) return Wrong("an object is not a short uid");
+    objects.push_back(*uid);
   }
   return objects;
 }

@@ -4,16 +4,11 @@
 #include <tuple>
 
 #include "pkg/api/object_meta.h"
-#include "pkg/quota/uid.h"
 
 namespace inspect {
 namespace {
 
 constexpr std::string_view kLabelPrefix = "label=";
-
-std::string UidKey(const quota::Uid& uid) {
-  return std::to_string(uid.high) + "." + std::to_string(uid.low);
-}
 
 void AddTo(Held& held, const quota::Quantity& amount, std::int64_t objects) {
   const auto sum = held.amount.Add(amount);
@@ -81,10 +76,10 @@ base::Result<quota::ResourceList> HolderBook::UsageOf(const quota::Evaluator& ev
   }
   if (!facts.tie) return usage;
   if (!facts.tie->owner) {
-    tied_[UidKey(quota::Uid::FromText(uid))] = *usage;
+    tied_[quota::Uid::FromText(uid)] = *usage;
     return usage;
   }
-  const auto pod = tied_.find(UidKey(*facts.tie->owner));
+  const auto pod = tied_.find(*facts.tie->owner);
   if (pod == tied_.end()) return usage;
   quota::ResourceList beyond;
   for (const auto& [name, amount] : *usage) {

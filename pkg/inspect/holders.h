@@ -13,6 +13,7 @@
 #include "pkg/inspect/owners.h"
 #include "pkg/quota/class_table.h"
 #include "pkg/quota/quota.h"
+#include "pkg/quota/uid.h"
 
 namespace inspect {
 
@@ -100,7 +101,7 @@ class HolderBook {
   std::vector<Held> terminating_;
   bool incomplete_ = false;
   // Usage of pods that share it with a claim of the scheduler.
-  std::unordered_map<std::string, quota::ResourceList> tied_;
+  std::unordered_map<quota::Uid, quota::ResourceList, quota::UidHash> tied_;
 };
 
 }  // namespace inspect

@@ -300,7 +300,7 @@ void Decision(int quotas) {
   const json::Value labels = json::Object{};
   tree.PutNamespace(kNamespace, &labels);
   const quota::QuotaApi api = quota::ClusterQuotaApi();
-  quota::Request request{.uid = {1, 2}};
+  quota::Request request{.uid = {1}};
   for (const quota::Evaluator& evaluator : api.evaluators) {
     if (evaluator.resource.resource == "pods") request.evaluator = &evaluator;
   }

@@ -64,7 +64,7 @@ struct Objects {
 Objects MakeObjects(std::size_t objects, std::size_t namespaces) {
   std::mt19937_64 random(1);
   Objects made;
-  for (std::size_t i = 0; i < objects; ++i) made.uids.push_back({random(), random()});
+  for (std::size_t i = 0; i < objects; ++i) made.uids.push_back({random()});
   for (std::size_t i = 0; i < namespaces; ++i)
     made.namespaces.push_back("team-" + std::to_string(i));
   return made;

@@ -29,6 +29,11 @@ std::int64_t AmountOf(const quota::Quantity& quantity) {
   return static_cast<std::int64_t>(quantity.nanos() / 1'000'000'000);
 }
 
+// True if the quota's list has an entry for the object.
+bool HasEntryFor(const StoredQuota& quota, const std::string& uid) {
+  return quota.reservations.find(quota::Uid::FromText(uid).ToShortText()) != std::string::npos;
+}
+
 // True if each object of the entry has one in the list that lets it use as much. A repeated call,
 // which another replica may answer, writes such an entry. It allows nothing new.
 bool IsReserved(const accounting::ReservationList& list, const accounting::Reservation& entry) {
@@ -136,7 +141,7 @@ void Judge::CheckRefused() {
     const Asked& asked = asked_[uid];
     if (asked.allowed || asked.open > 0 || asked.refused > at || !IsCalm(at - kTakenBack)) continue;
     for (const auto& [key, quota] : server_->quotas()) {
-      if (quota.reservations.find(uid) == std::string::npos) continue;
+      if (!HasEntryFor(quota, uid)) continue;
       Violation("what is refused is reserved still: quota " + quota.ns + "/" + quota.name + " " +
                 quota.reservations);
     }
@@ -179,7 +184,7 @@ void Judge::CheckAllReserved(const Thing& after) {
   for (const auto& [key, quota] : server_->quotas()) {
     if (!quota.enforced() || !quota.status_hard || !IsTreeCalm(quota, since)) continue;
     if (IsExcused(limits_[quota.uid])) continue;
-    const bool named = quota.reservations.find(after.uid) != std::string::npos;
+    const bool named = HasEntryFor(quota, after.uid);
     for (const auto& [name, amount] : server_->CountedBy(quota, after)) {
       // A name that was removed from the spec loses its entries before it leaves the status.
       const bool limited = quota.status_hard->contains(name) && quota.hard.contains(name);

@@ -22,9 +22,9 @@ ObjectFacts Pods(int milli_cpu) {
   return facts;
 }
 
-const Uid kA{0, 1};
-const Uid kB{0, 2};
-const Uid kC{0, 3};
+const Uid kA{1};
+const Uid kB{2};
+const Uid kC{3};
 
 // A ledger with A and B of 100m each in namespace "ns", both in version 1.
 struct DriftFixture {
@@ -187,9 +187,9 @@ TEST_CASE_METHOD(DriftFixture,
 }
 
 TEST_CASE_METHOD(DriftFixture, "drift: many repairs are made in steps", "[controllers]") {
-  for (std::uint64_t i = 0; i < 1'000; ++i) List({1, i}, 1);
+  for (std::uint64_t i = 0; i < 1'000; ++i) List({100 + i}, 1);
   EndList();
-  for (std::uint64_t i = 0; i < 1'000; ++i) finder->OnRead({1, i}, Pods(100), 1);
+  for (std::uint64_t i = 0; i < 1'000; ++i) finder->OnRead({100 + i}, Pods(100), 1);
   DriftReport report;
   std::size_t most = 0;
   for (bool more = true; more;) {

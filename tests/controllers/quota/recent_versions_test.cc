@@ -11,8 +11,8 @@ using quota::Uid;
 
 namespace {
 
-const Uid kA{0, 1};
-const Uid kB{0, 2};
+const Uid kA{1};
+const Uid kB{2};
 const base::TimePoint kStart{1h};
 
 }  // namespace
@@ -57,11 +57,11 @@ TEST_CASE("recent versions: versions that are not numbers are not compared", "[c
 TEST_CASE("recent versions: only the latest changes are kept, up to the bound", "[controllers]") {
   RecentVersions recent(30s);
   for (std::uint64_t i = 0; i <= RecentVersions::kMost; ++i) {
-    recent.OnChanged(kStart, {1, i}, std::to_string(1000 + i));
+    recent.OnChanged(kStart, {i}, std::to_string(1000 + i));
   }
   CHECK(recent.size() == RecentVersions::kMost);
-  CHECK_FALSE(recent.HasLater(kStart, {1, 0}, "1"));
-  CHECK(recent.HasLater(kStart, {1, RecentVersions::kMost}, "1"));
+  CHECK_FALSE(recent.HasLater(kStart, {0}, "1"));
+  CHECK(recent.HasLater(kStart, {RecentVersions::kMost}, "1"));
 }
 
 }  // namespace recent_versions_test

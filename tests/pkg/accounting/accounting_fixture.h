@@ -20,7 +20,7 @@ using accounting::Uid;
 using quantity::Quantity;
 
 inline ResourceList Pods(std::int64_t count) { return {{"pods", Quantity::FromInt(count)}}; }
-inline Uid Object(std::uint64_t number) { return {0x1234, number}; }
+inline Uid Object(std::uint64_t number) { return {number}; }
 
 inline Reservation Creation(std::uint64_t n, std::vector<Uid> objects, std::int64_t each = 1) {
   return {.by = "a", .n = n, .of = "pods", .usage = Pods(each), .objects = std::move(objects)};

@@ -31,7 +31,7 @@ ReservePlan::From Grants(const char* used, std::string_view version) {
   const quota::Evaluator things = Things();
   quota::Request request;
   request.evaluator = &things;
-  request.uid = {1, 1};
+  request.uid = {1};
   request.after.usage = List({{"things", "1"}});
   request.version = version;
   if (!version.empty()) request.before = quota::Subject();
@@ -63,7 +63,7 @@ TEST_CASE("batch: a grant pays for another version only what it added", "[admiss
   const auto update = [&](std::string_view version, const char* before, const char* after) {
     quota::Request request;
     request.evaluator = &things;
-    request.uid = {1, 1};
+    request.uid = {1};
     request.version = version;
     request.before = quota::Subject{.usage = List({{"things", before}})};
     request.after.usage = List({{"things", after}});
@@ -92,7 +92,7 @@ TEST_CASE("batch: a reservation that answers an update pays only what it added",
   const quota::Evaluator things = Things();
   quota::Request request;
   request.evaluator = &things;
-  request.uid = {1, 1};
+  request.uid = {1};
   request.version = "7";
   request.before = quota::Subject();
   const quota::Quota quota = HundredThings("11");

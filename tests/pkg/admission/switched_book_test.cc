@@ -84,9 +84,9 @@ TEST_CASE("switched book: without a controller there are no quotas to wait for",
   CHECK(refreshed->has_value());
   CHECK(f.real.refreshes == 0);
   CHECK(reserved->error().Is(base::ErrorCode::kConflict));
-  CHECK_FALSE(f.book.HasLater(quota::Evaluator(), {1, 1}, "7"));
+  CHECK_FALSE(f.book.HasLater(quota::Evaluator(), {1}, "7"));
   f.book.Open(f.real, f.real);
-  CHECK(f.book.HasLater(quota::Evaluator(), {1, 1}, "7"));
+  CHECK(f.book.HasLater(quota::Evaluator(), {1}, "7"));
   CHECK(f.book.Quotas("ns").quotas.size() == 1);
   CHECK_FALSE(f.book.Quotas("ns").complete);
   CHECK(f.book.Draw({.quota = f.real.quota, .grants = {}}));

@@ -31,8 +31,8 @@ TEST_CASE("classes: the sum of objects follows a class that appears, changes and
           "[quota]") {
   Ledger ledger;
   ClassTable classes;
-  for (std::uint64_t i = 0; i < 10; ++i) ledger.Set("a", {i, 1}, Of({{"large", 2}}));
-  ledger.Set("a", {0, 2}, Of({{"small", 1}}));
+  for (std::uint64_t i = 0; i < 10; ++i) ledger.Set("a", {i}, Of({{"large", 2}}));
+  ledger.Set("a", {100}, Of({{"small", 1}}));
   CHECK(ledger.distinct_facts() == 2);
   CHECK(SumOf(ledger, classes) == "count=11,cpu=0");
   CHECK(classes.Set("large", Capabilities("4")));
@@ -49,7 +49,7 @@ TEST_CASE("classes: several classes of an object are added up", "[quota]") {
   ClassTable classes;
   classes.Set("a", Capabilities("1"));
   classes.Set("b", Capabilities("10"));
-  ledger.Set("a", {1, 1}, Of({{"a", 3}, {"b", 2}}));
+  ledger.Set("a", {1}, Of({{"a", 3}, {"b", 2}}));
   CHECK(SumOf(ledger, classes) == "count=1,cpu=23");
 }
 
@@ -69,8 +69,8 @@ TEST_CASE("classes: a missing class makes only its objects unknown, if the sourc
   Ledger ledger;
   ClassTable classes(MissingClass::kUnknown);
   classes.Set("small", Capabilities("1"));
-  ledger.Set("a", {1, 1}, Of({{"large", 1}}));
-  ledger.Set("b", {2, 1}, Of({{"small", 1}}));
+  ledger.Set("a", {1}, Of({{"large", 1}}));
+  ledger.Set("b", {2}, Of({{"small", 1}}));
   CHECK(SumOf(ledger, classes).find("class \"large\" not found") != std::string::npos);
   CHECK(SumOf(ledger, classes, "b") == "count=1,cpu=1");
   // Names that classes do not concern are summed without them.
@@ -82,7 +82,7 @@ TEST_CASE("classes: a missing class makes only its objects unknown, if the sourc
 TEST_CASE("classes: a class that cannot be read is unknown, not zero", "[quota]") {
   Ledger ledger;
   ClassTable classes;
-  ledger.Set("a", {1, 1}, Of({{"large", 1}}));
+  ledger.Set("a", {1}, Of({{"large", 1}}));
   classes.Set("large", Unreadable());
   CHECK(classes.Has("large"));
   CHECK(SumOf(ledger, classes) == "class \"large\": capabilities.cpu: no");
@@ -92,7 +92,7 @@ TEST_CASE("classes: the error for an overflow names the class", "[quota]") {
   Ledger ledger;
   ClassTable classes;
   classes.Set("large", Capabilities("100E"));
-  ledger.Set("a", {1, 1}, Of({{"large", std::int64_t{1} << 62}}));
+  ledger.Set("a", {1}, Of({{"large", std::int64_t{1} << 62}}));
   CHECK(SumOf(ledger, classes).find("class \"large\"") != std::string::npos);
 }
 
@@ -126,32 +126,32 @@ TEST_CASE("classes: the table knows the resource names that some class uses", "[
 
 TEST_CASE("ledger: the ledger knows the namespaces that refer to a class", "[quota]") {
   Ledger ledger;
-  ledger.Set("a", {1, 1}, Of({{"large", 1}, {"small", 1}}));
-  ledger.Set("b", {2, 1}, Of({{"small", 1}}));
+  ledger.Set("a", {1}, Of({{"large", 1}, {"small", 1}}));
+  ledger.Set("b", {2}, Of({{"small", 1}}));
   CHECK(ledger.RefersToAny({.ns = "a"}, {"large"}));
   CHECK_FALSE(ledger.RefersToAny({.ns = "b"}, {"large"}));
   CHECK_FALSE(ledger.RefersToAny({.ns = "c"}, {"large"}));
-  ledger.Remove("a", {1, 1});
+  ledger.Remove("a", {1});
   CHECK_FALSE(ledger.RefersToAny({.ns = "a"}, {"large"}));
 }
 
 TEST_CASE("ledger: a changed tie is a change even with the same facts", "[quota]") {
   Ledger ledger;
   ObjectFacts facts = Of({});
-  REQUIRE(ledger.Set("a", {1, 1}, facts).has_value());
+  REQUIRE(ledger.Set("a", {1}, facts).has_value());
   facts.tie = Tie{.owner = std::nullopt, .name = "claim", .created = ""};
-  const auto tied = ledger.Set("a", {1, 1}, facts);
+  const auto tied = ledger.Set("a", {1}, facts);
   REQUIRE(tied.has_value());
-  CHECK(tied->uid == Uid{1, 1});
+  CHECK(tied->uid == Uid{1});
   CHECK(tied->before == tied->after);
-  CHECK_FALSE(ledger.Set("a", {1, 1}, facts).has_value());
-  REQUIRE(ledger.FindTie("a", {1, 1}) != nullptr);
-  CHECK(ledger.Set("a", {1, 1}, Of({})).has_value());
-  CHECK(ledger.FindTie("a", {1, 1}) == nullptr);
-  ledger.Set("a", {1, 1}, facts);
-  ledger.Remove("a", {1, 1});
-  ledger.Set("a", {1, 1}, Of({}));
-  CHECK(ledger.FindTie("a", {1, 1}) == nullptr);
+  CHECK_FALSE(ledger.Set("a", {1}, facts).has_value());
+  REQUIRE(ledger.FindTie("a", {1}) != nullptr);
+  CHECK(ledger.Set("a", {1}, Of({})).has_value());
+  CHECK(ledger.FindTie("a", {1}) == nullptr);
+  ledger.Set("a", {1}, facts);
+  ledger.Remove("a", {1});
+  ledger.Set("a", {1}, Of({}));
+  CHECK(ledger.FindTie("a", {1}) == nullptr);
 }
 
 TEST_CASE("ledger: one object's usage is its share of the sum", "[quota]") {
@@ -159,20 +159,20 @@ TEST_CASE("ledger: one object's usage is its share of the sum", "[quota]") {
   Ledger owned;
   ClassTable classes;
   classes.Set("large", Capabilities("4"));
-  owners.Set("a", {9, 9}, {.now = Using({{"cpu", "3"}}), .later = std::nullopt});
+  owners.Set("a", {9}, {.now = Using({{"cpu", "3"}}), .later = std::nullopt});
   ObjectFacts facts = Of({{"large", 1}});
-  facts.tie = Tie{.owner = Uid{9, 9}, .name = "x", .created = "1"};
-  owned.Set("a", {1, 1}, facts);
+  facts.tie = Tie{.owner = Uid{9}, .name = "x", .created = "1"};
+  owned.Set("a", {1}, facts);
   const Beside beside{.classes = &classes, .owners = &owners};
-  CHECK(owned.UsageOf("a", facts.now, owned.FindTie("a", {1, 1}), beside)->ToString() ==
+  CHECK(owned.UsageOf("a", facts.now, owned.FindTie("a", {1}), beside)->ToString() ==
         "count=1,cpu=1");
   CHECK(owned.UsageOf("a", facts.now, nullptr, beside)->ToString() == "count=1,cpu=4");
   CHECK(owned.Sum({.ns = "a"}, {}, {}, {"cpu"}, beside)->ToString() == "cpu=1");
 
   // A claim that is not stored yet. The owner names none of its claims, so the oldest one shares.
-  const Tie younger{.owner = Uid{9, 9}, .name = "y", .created = "2"};
+  const Tie younger{.owner = Uid{9}, .name = "y", .created = "2"};
   CHECK(owned.UsageOf("a", facts.now, &younger, beside)->ToString() == "count=1,cpu=4");
-  const Tie first{.owner = Uid{9, 9}, .name = "w", .created = "0"};
+  const Tie first{.owner = Uid{9}, .name = "w", .created = "0"};
   CHECK(owned.UsageOf("a", facts.now, &first, beside)->ToString() == "count=1,cpu=1");
   const Ledger empty;
   CHECK(empty.UsageOf("a", facts.now, &younger, beside)->ToString() == "count=1,cpu=1");

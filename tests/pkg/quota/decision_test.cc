@@ -27,7 +27,7 @@ Quota MakeQuota(std::string name, Items hard, Items used, ScopeSelector selector
 }
 
 Request Create(Items usage, std::vector<Attribute> attributes = {}) {
-  return {.evaluator = &kThings, .uid = {1, 1}, .after = {List(usage), std::move(attributes)}};
+  return {.evaluator = &kThings, .uid = {1}, .after = {List(usage), std::move(attributes)}};
 }
 
 Request Update(Items before, Items after, std::vector<Attribute> was = {},

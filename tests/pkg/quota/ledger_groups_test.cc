@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "pkg/quota/hash.h"
 #include "pkg/quota/ledger.h"
 #include "tests/pkg/quota/quota_testing.h"
 
@@ -18,7 +19,7 @@ const std::vector<std::string> kNames = {"cpu", "pods"};
 ObjectFacts Pod(std::string_view cpu) {
   return {.now = Using({{"pods", "1"}, {"cpu", cpu}}), .later = std::nullopt};
 }
-Uid Id(std::uint64_t number) { return {number * 7919, number}; }
+Uid Id(std::uint64_t number) { return {quota::Mix(number)}; }
 
 std::string SumOf(const Ledger& ledger, std::string_view group) {
   const auto sum = ledger.Sum({.group = group}, {}, {}, kNames);
@@ -180,7 +181,9 @@ class World {
 
   static std::string NamespaceOf(int number) { return "ns-" + std::to_string(number % 5); }
   static Uid IdOf(int number) { return Id(static_cast<std::uint64_t>(number)); }
-  static Uid OwnerOf(int number) { return {1, static_cast<std::uint64_t>(number)}; }
+  static Uid OwnerOf(int number) {
+    return {quota::Mix(1'000 + static_cast<std::uint64_t>(number))};
+  }
   [[nodiscard]] quota::Beside Beside() const { return {.classes = &classes_, .owners = &*owners_}; }
 
   base::Result<ResourceList> SumOfAll(const std::vector<std::string>& namespaces) const {

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "pkg/quota/hash.h"
 #include "tests/pkg/quota/quota_testing.h"
 
 namespace quota::ledger_test {
@@ -16,7 +17,7 @@ const base::WallTime kStart = base::WallTime(seconds(1'700'000'000));
 
 ObjectFacts Now(Facts facts) { return {.now = std::move(facts), .later = std::nullopt}; }
 Facts Pod(std::string_view cpu) { return Using({{"pods", "1"}, {"cpu", cpu}}); }
-Uid Id(std::uint64_t number) { return {number * 7919, number}; }
+Uid Id(std::uint64_t number) { return {quota::Mix(number)}; }
 
 std::string SumOf(const Ledger& ledger, std::string_view ns, const ScopeSelector& selector = {}) {
   const auto sum = ledger.Sum({.ns = ns}, selector, {"S"}, {"pods", "cpu"});

@@ -32,9 +32,12 @@ struct Object {
   int gpus = 0;
   std::optional<Tie> tie;
 };
-using Objects = std::map<std::pair<std::uint64_t, std::uint64_t>, Object>;
+using Objects = std::map<std::uint64_t, Object>;  // by uid
 
-Uid UidOf(const Objects::value_type& object) { return {object.first.first, object.first.second}; }
+Uid UidOf(const Objects::value_type& object) { return {object.first}; }
+
+constexpr std::uint64_t kFirstClaim = 100;
+constexpr std::uint64_t kFirstOwner = 200;
 
 // Returns the claim that shares its owner's usage: the one that the owner names, else the oldest.
 std::string MeantBy(const Objects::value_type& owner, const Objects& claims) {
@@ -68,22 +71,23 @@ struct Random {
   int Draw(int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); }
 
   void ChangeClaim() {
-    const std::pair<std::uint64_t, std::uint64_t> key(1, static_cast<std::uint64_t>(Draw(12)));
-    const Uid uid{key.first, key.second};
+    const auto number = static_cast<std::uint64_t>(Draw(12));
+    const std::uint64_t key = kFirstClaim + number;
+    const Uid uid{key};
     if (Draw(4) == 0) {
       claims.erase(key);
       claim_ledger.Remove("ns", uid);
       return;
     }
-    Tie tie{.owner = Uid{2, static_cast<std::uint64_t>(Draw(5))},
-            .name = "c" + std::to_string(key.second % 9),
+    Tie tie{.owner = Uid{kFirstOwner + static_cast<std::uint64_t>(Draw(5))},
+            .name = "c" + std::to_string(number % 9),
             .created = std::to_string(Draw(3))};
     claims[key] = {.gpus = Draw(4), .tie = tie};
     claim_ledger.Set("ns", uid, Using(claims[key].gpus, tie));
   }
   void ChangeOwner() {
-    const std::pair<std::uint64_t, std::uint64_t> key(2, static_cast<std::uint64_t>(Draw(5)));
-    const Uid uid{key.first, key.second};
+    const std::uint64_t key = kFirstOwner + static_cast<std::uint64_t>(Draw(5));
+    const Uid uid{key};
     if (Draw(4) == 0) {
       owners.erase(key);
       owner_ledger->Remove("ns", uid);
@@ -144,20 +148,20 @@ TEST_CASE("ties: only changed ties are evaluated again, however many there are",
                             .tie_of_owner = [](const Uid&) -> const Tie* { return nullptr; },
                             .object = [&](const Uid&) { return facts; }};
   const auto tie_to = [](std::uint64_t owner) {
-    return Tie{.owner = Uid{2, owner}, .name = "c", .created = ""};
+    return Tie{.owner = Uid{owner}, .name = "c", .created = ""};
   };
-  for (std::uint64_t i = 0; i < kObjects; ++i) ties.Set({1, i}, tie_to(i));
+  for (std::uint64_t i = 0; i < kObjects; ++i) ties.Set({i}, tie_to(i));
   CHECK(ties.Shared(owners, lookup).begin()->second == kObjects);
   CHECK(ties.Shared(owners, lookup).size() == 1);
   CHECK(stale->empty());  // so a group does not visit this namespace
   looks = 0;
-  owners->OnChange({2, kObjects + 1});
+  owners->OnChange({kObjects + 1});
   CHECK(stale->empty());
-  owners->OnChange({2, 19});
+  owners->OnChange({19});
   CHECK(*stale == quota::StaleTies{&ties});
-  ties.OnFacts({1, 17});
-  ties.Set({1, kObjects}, tie_to(kObjects));
-  ties.Set({1, 5}, std::nullopt);
+  ties.OnFacts({17});
+  ties.Set({kObjects}, tie_to(kObjects));
+  ties.Set({5}, std::nullopt);
   CHECK(ties.Shared(owners, lookup).begin()->second == kObjects);
   CHECK(looks == 3);
 }

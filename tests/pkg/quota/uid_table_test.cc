@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/quota/hash.h"
+
 namespace quota::uid_table_test {
 namespace {
 
@@ -30,7 +32,7 @@ TEST_CASE("uid table: it behaves like a map for any sequence of calls", "[quota]
   for (int phase = 0; phase < 6; ++phase) {
     const bool growing = phase % 2 == 0;
     for (int i = 0; i < 3'000; ++i) {
-      const Uid uid{0, random() % 2'000};
+      const Uid uid{quota::Mix(random() % 2'000)};
       const std::size_t slot = table.Find(uid);
       REQUIRE((slot != UidTable::kNone) == model.contains(uid));
       const auto value = static_cast<std::uint32_t>(random() % 1000);
@@ -60,7 +62,7 @@ TEST_CASE("uid table: a sweep removes exactly the unmarked entries", "[quota]") 
     Model model;
     Model unmarked;
     for (std::uint64_t i = 0; i < size; ++i) {
-      const Uid uid{random(), random()};
+      const Uid uid{random()};
       const auto mark = static_cast<std::uint8_t>(random() % 2);
       table.Insert(uid, static_cast<std::uint32_t>(i), mark);
       (mark == 1 ? model : unmarked)[uid] = {static_cast<std::uint32_t>(i), mark};
@@ -77,7 +79,7 @@ TEST_CASE("uid table: a sweep removes exactly the unmarked entries", "[quota]") 
   }
 }
 
-TEST_CASE("uid table: an entry takes at most 47 bytes at any size, and memory is released",
+TEST_CASE("uid table: an entry takes at most 32 bytes at any size, and memory is released",
           "[quota]") {
   constexpr std::size_t kSlotBytes =
       sizeof(Uid) + sizeof(std::uint32_t) + sizeof(VersionMark) + sizeof(std::uint8_t);
@@ -86,11 +88,11 @@ TEST_CASE("uid table: an entry takes at most 47 bytes at any size, and memory is
   std::vector<Uid> uids;
   std::size_t most = 0;
   for (std::size_t i = 0; i < 50'000; ++i) {
-    uids.push_back({random(), random()});
+    uids.push_back({random()});
     table.Insert(uids.back(), 1, 0);
     if (i > 100) most = std::max(most, table.capacity() * kSlotBytes * 100 / table.size());
   }
-  CHECK(most <= 47 * 100);
+  CHECK(most <= 32 * 100);
   for (std::size_t i = 0; i + 100 < uids.size(); ++i) table.Erase(table.Find(uids[i]));
   CHECK(table.size() == 100);
   CHECK(table.capacity() <= 300);
@@ -99,9 +101,9 @@ TEST_CASE("uid table: an entry takes at most 47 bytes at any size, and memory is
 TEST_CASE("uid table: marks can be reset together", "[quota]") {
   UidTable table;
   table.ResetMarks();
-  for (std::uint64_t i = 0; i < 20; ++i) table.Insert({i, i}, 1, 9);
+  for (std::uint64_t i = 0; i < 20; ++i) table.Insert({quota::Mix(i)}, 1, 9);
   table.ResetMarks();
-  for (std::uint64_t i = 0; i < 20; ++i) CHECK(table.mark(table.Find({i, i})) == 0);
+  for (std::uint64_t i = 0; i < 20; ++i) CHECK(table.mark(table.Find({quota::Mix(i)})) == 0);
 }
 
 }  // namespace

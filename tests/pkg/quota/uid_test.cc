@@ -7,14 +7,26 @@
 namespace quota::uid_test {
 namespace {
 
-TEST_CASE("uid: a UUID is its 16 bytes", "[quota]") {
-  const Uid uid = Uid::FromText("01234567-89ab-cdef-0011-223344556677");
-  CHECK(uid.high == 0x0123456789abcdefU);
-  CHECK(uid.low == 0x0011223344556677U);
-  CHECK(Uid::FromText("01234567-89AB-CDEF-0011-223344556677") == uid);
+TEST_CASE("uid: a short text has all bits of the value", "[quota]") {
+  CHECK(Uid{0}.ToShortText() == "AAAAAAAAAAA");
+  CHECK(Uid{0x0123456789abcdefU}.ToShortText() == "ASNFZ4mrze8");
+  CHECK(Uid{~std::uint64_t{0}}.ToShortText() == "__________8");
+  for (int bit = 0; bit < 64; ++bit) {
+    const Uid uid{std::uint64_t{1} << bit};
+    CHECK(Uid::FromShortText(uid.ToShortText()) == uid);
+  }
 }
 
-TEST_CASE("uid: other texts have different values", "[quota]") {
+TEST_CASE("uid: other short texts are refused", "[quota]") {
+  for (const char* text :
+       {"", "AAAAAAAAAA", "AAAAAAAAAAAA", "AAAAAAAAAAB", "AAAAAAAAAA=", "AAAAA+AAAAA",
+        "AAAAA/AAAAA", "AAAAA AAAAA", "AAAAAAAAAA ", "01234567-89ab-cdef-0011-223344556677"}) {
+    INFO(text);
+    CHECK_FALSE(Uid::FromShortText(text));
+  }
+}
+
+TEST_CASE("uid: different texts have different values", "[quota]") {
   std::set<Uid> seen = {Uid::FromText("01234567-89ab-cdef-0011-223344556677")};
   for (const char* text :
        {"", "a", "b", "ab", "ba", "0123456789ab-cdef-0011-2233-44556677",

@@ -23,7 +23,7 @@ const Evaluator kThings{
 };
 
 Request Create(ResourceList usage, bool is_long = false) {
-  Request request{.evaluator = &kThings, .uid = {1, 1}};
+  Request request{.evaluator = &kThings, .uid = {1}};
   request.after.usage = std::move(usage);
   if (is_long) request.after.attributes = {{"Long", ""}};
   return request;

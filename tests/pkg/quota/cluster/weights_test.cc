@@ -74,7 +74,7 @@ class World {
         const auto& resource = available.first;
         const Quantity& left = available.second;
         const auto fits = [&](const Quantity& amount) {
-          Request request{.evaluator = &kThings, .uid = {1, 1}};
+          Request request{.evaluator = &kThings, .uid = {1}};
           request.after.usage.Set(resource, amount);
           return Decide(request, standings).kind != Kind::kRefused;
         };
@@ -214,7 +214,7 @@ class World {
 
   bool Judge(const Object& object) {
     const std::vector<Standing> standings = Standings(tree_.QuotasOf(object.ns));
-    Request request{.evaluator = &kThings, .uid = {1, 1}};
+    Request request{.evaluator = &kThings, .uid = {1}};
     request.after.usage = ListOf(object.usage);
     if (object.is_long) request.after.attributes = {{"Long", ""}};
     const Verdict verdict = Decide(request, standings);

@@ -46,7 +46,7 @@ class Namespace {
   std::string Put(const std::string& object, std::uint64_t uid = 1) {
     const auto facts = evaluator_.facts_of(Json(object), base::WallTime());
     REQUIRE(facts.has_value());
-    ledger_.Set("team-a", {uid, 1}, *facts);
+    ledger_.Set("team-a", {uid}, *facts);
     return facts->flaw;
   }
   void PutClass(const std::string& object) {

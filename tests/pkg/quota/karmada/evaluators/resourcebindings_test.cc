@@ -32,7 +32,7 @@ ObjectFacts OfSpec(const std::string& spec) { return FactsOf(R"({"spec":)" + spe
 std::string Usage(const ObjectFacts& facts, const ScopeSelector& selector = {},
                   const std::vector<std::string>& names = {"cpu", "memory", "pods"}) {
   Ledger ledger;
-  ledger.Set("team-a", {1, 1}, facts);
+  ledger.Set("team-a", {1}, facts);
   const auto sum = ledger.Sum({.ns = "team-a"}, selector, kEvaluator.scopes, names);
   REQUIRE(sum.has_value());
   return sum->ToString();
