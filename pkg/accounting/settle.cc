@@ -1,6 +1,5 @@
 #include "pkg/accounting/settle.h"
 
-#include <algorithm>
 #include <set>
 #include <unordered_map>
 
@@ -71,15 +70,6 @@ bool IsWithinFloor(const ReservationList& list, const std::string& resource,
                    std::string_view version) {
   const auto floor = list.floor.find(resource);
   return floor != list.floor.end() && api::ReachesVersion(floor->second, version);
-}
-
-std::size_t CountOver(const ReservationList& list, const View& view) {
-  std::size_t over = 0;
-  for (const Reservation& entry : list.entries()) {
-    over += static_cast<std::size_t>(std::ranges::count_if(
-        entry.objects, [&](const Uid& uid) { return !IsOpen(entry, uid, view); }));
-  }
-  return over;
 }
 
 namespace {

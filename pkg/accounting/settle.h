@@ -57,9 +57,7 @@ bool IsBehind(const ReservationList& list, const View& view,
 bool IsWithinFloor(const ReservationList& list, const std::string& resource,
                    std::string_view version);
 
-// The number of objects whose entries are over.
-std::size_t CountOver(const ReservationList& list, const View& view);
-// Drops these entries, and raises the floor of their resources to what the view has seen. For a
+// Drops the entries that are over, and raises the floor of their resources to what the view has seen. For a
 // recount, which computes `used` anew.
 void Settle(ReservationList& list, const View& view);
 // The same, but only for objects whose amounts are observed. `used` need not change: it has the
