@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include "pkg/client/files.h"
+#include "pkg/http/certificate.h"
 #include "pkg/json/value.h"
 
 namespace client {
@@ -14,13 +15,22 @@ bool SameMaterial(const http::TlsOptions& a, const http::TlsOptions& b) {
   return a.ca_pem == b.ca_pem && a.cert_pem == b.cert_pem && a.key_pem == b.key_pem;
 }
 
+bool EndsWithinBlock(const std::string& pem) {
+  const std::size_t begin = pem.rfind("-----BEGIN ");
+  return begin != std::string::npos && pem.find("-----END ", begin) == std::string::npos;
+}
+
+// Refuses a file that looks half written. Without a CA, all the system's roots are trusted; with
+// half of a bundle, a server may not be trusted any more.
 base::Result<void> Reread(const std::string& path, std::string& into) {
   if (path.empty()) return {};
   base::Result<std::string> content = ReadFile(path);
   if (!content) return content.error();
-  // It may be in the middle of being written. Without a CA, all the system's roots are trusted.
-  if (Trim(*content).empty()) {
-    return base::Error{.code = base::ErrorCode::kInvalidArgument, .message = path + " is empty"};
+  if (*content == into) return {};
+  const bool empty = Trim(*content).empty();
+  if (empty || EndsWithinBlock(*content)) {
+    return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                       .message = path + (empty ? " is empty" : " ends within a PEM block")};
   }
   into = std::move(*content);
   return {};
@@ -31,10 +41,13 @@ base::Result<void> Reread(const std::string& path, std::string& into) {
 TlsMaterial::TlsMaterial(http::Client& http, const ClusterConfig& config, base::TimePoint now)
     : http_(http),
       current_(config.tls),
+      source_(config.Describe()),
       ca_file_(config.ca_file),
       cert_file_(config.cert_file),
       key_file_(config.key_file),
-      due_(now + kRereadKeys) {}
+      due_(now + kRereadKeys) {
+  WarnOfSkipped();
+}
 
 void TlsMaterial::Refresh(base::TimePoint now) {
   if (now < due_) return;
@@ -63,8 +76,17 @@ base::Result<void> TlsMaterial::Apply(http::TlsOptions next) {
   LOG(INFO) << "certificates changed, reconnecting";
   // Old connections still use the old certificate.
   http_.CloseIdle();
+  const bool new_roots = next.ca_pem != current_.ca_pem;
   current_ = std::move(next);
+  if (new_roots) WarnOfSkipped();
   return {};
+}
+
+void TlsMaterial::WarnOfSkipped() const {
+  for (const std::string& skipped : http::UnreadableRoots(current_.ca_pem)) {
+    LOG(WARNING) << "skipping an unreadable certificate of the CA bundle cluster="
+                 << json::Quote(source_) << " error=" << json::Quote(skipped);
+  }
 }
 
 }  // namespace client

@@ -50,6 +50,11 @@ struct CertificateInfo {
 base::Result<std::vector<CertificateInfo>> ReadCertificates(const std::string& pem,
                                                             std::string_view what);
 
+// Returns a text for each certificate of a CA bundle that does not parse, with its place: "PEM
+// block 2: …". A client skips it, and trusts only the others (as in Go's
+// CertPool.AppendCertsFromPEM).
+std::vector<std::string> UnreadableRoots(const std::string& pem);
+
 // Checks that the key belongs to the first certificate. Errors: kInvalidArgument, saying which one
 // does not parse, or that they do not match.
 base::Result<void> CheckKey(const std::string& cert_pem, const std::string& key_pem);

@@ -23,7 +23,7 @@
 namespace http {
 
 struct TlsOptions {
-  std::string ca_pem;    // trusted roots; "" means the system's
+  std::string ca_pem;    // trusted roots, at least one readable; "" means the system's
   std::string cert_pem;  // client certificate (chain), with key_pem; both "" for none
   std::string key_pem;
   std::string server_name;  // SNI and the verified name; "" means the URL's host

@@ -36,6 +36,13 @@ using GeneralNames = std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>>;
 // Errors: kInvalidArgument, "<what>: …". An empty list is an error.
 base::Result<std::vector<Certificate>> ParseCertificates(const std::string& pem,
                                                          std::string_view what);
+// A client's CA bundle: blocks of other types are left out, and so are unreadable certificates.
+struct Roots {
+  std::vector<Certificate> certificates;  // at least one
+  std::vector<std::string> skipped;       // why, one for each unreadable certificate
+};
+// Errors: kInvalidArgument, "<what>: …", if no certificate is readable.
+base::Result<Roots> ParseRoots(const std::string& pem, std::string_view what);
 base::Result<Key> ParseKey(const std::string& pem, std::string_view what);
 
 // Returns the newest error of this thread's queue as text, and empties the queue.

@@ -31,15 +31,12 @@ base::Result<void> UseIdentity(SSL_CTX* context, const std::string& cert_pem,
   return {};
 }
 
-base::Result<void> Trust(SSL_CTX* context, const std::string& ca_pem, std::string_view what) {
-  auto roots = openssl::ParseCertificates(ca_pem, what);
-  if (!roots) return roots.error();
+void Trust(SSL_CTX* context, const std::vector<openssl::Certificate>& roots) {
   X509_STORE* store = SSL_CTX_get_cert_store(context);
   // Every given certificate is a trust anchor, self-signed or not, as in Go's clients.
   X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
-  for (const openssl::Certificate& root : *roots) X509_STORE_add_cert(store, root.get());
+  for (const openssl::Certificate& root : roots) X509_STORE_add_cert(store, root.get());
   ERR_clear_error();  // the same certificate twice is not an error
-  return {};
 }
 
 // OpenSSL allocates memory for a chain as soon as its length is announced.
@@ -80,8 +77,10 @@ base::Result<std::shared_ptr<const TlsContext>> TlsContext::ForClient(const TlsO
   SSL_CTX_set_alpn_protos(made->context_, kAlpn, sizeof kAlpn);
   if (options.ca_pem.empty()) {
     SSL_CTX_set_default_verify_paths(made->context_);
-  } else if (auto done = Trust(made->context_, options.ca_pem, "certificate authority"); !done) {
-    return done.error();
+  } else {
+    const auto roots = openssl::ParseRoots(options.ca_pem, "certificate authority");
+    if (!roots) return roots.error();
+    Trust(made->context_, roots->certificates);
   }
   if (options.cert_pem.empty() != options.key_pem.empty()) {
     return Invalid(options.cert_pem.empty() ? "client key given without a client certificate"
@@ -110,8 +109,10 @@ base::Result<std::shared_ptr<const TlsContext>> TlsContext::ForServer(const Serv
   if (!done) return done.error();
   if (!made->verifies_) return std::shared_ptr<const TlsContext>(made);
 
-  done = Trust(made->context_, options.client_ca_pem, "client certificate authority");
-  if (!done) return done.error();
+  const auto roots =
+      openssl::ParseCertificates(options.client_ca_pem, "client certificate authority");
+  if (!roots) return roots.error();
+  Trust(made->context_, *roots);
   X509_STORE* store = SSL_CTX_get_cert_store(made->context_);
   STACK_OF(X509_OBJECT)* objects = X509_STORE_get0_objects(store);
   for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {

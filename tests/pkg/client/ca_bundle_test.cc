@@ -1,0 +1,93 @@
+#include <catch2/catch.hpp>
+
+#include "pkg/client/rest_client.h"
+#include "pkg/http/certificate.h"
+#include "tests/fake/captured_log.h"
+#include "tests/pkg/client/print_result.h"
+#include "tests/pkg/client/scripted_http.h"
+#include "tests/pkg/client/temp_folder.h"
+
+namespace client::ca_bundle_test {
+namespace {
+
+using Catch::Matchers::Contains;
+using namespace std::chrono_literals;
+
+constexpr const char* kUnreadable =
+    "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+
+std::string NewCa() {
+  return http::MakeCertificate({.common_name = "ca", .is_ca = true}).value().cert_pem;
+}
+
+struct Fixture {
+  base::asio::io_context io;
+  base::ManualScheduler scheduler{io};
+  HttpScript script;
+  ScriptedHttp http{script};
+  ClusterConfig config;
+  const fake::CapturedLog log;
+
+  explicit Fixture(std::string bundle) {
+    config.server = http::ParseUrl("https://h:6443").value();
+    config.source = "context \"kind\" of /config";
+    config.tls.ca_pem = std::move(bundle);
+  }
+  [[nodiscard]] auto NewClient() {
+    return NewRestClient(io.get_executor(), scheduler, config, RestOptions{UserAgent("0.1.0")});
+  }
+  [[nodiscard]] auto Skipped() const { return log.With("unreadable certificate"); }
+};
+
+TEST_CASE("CA bundle: the log says once which certificate is skipped", "[client]") {
+  Fixture fixture(NewCa() + kUnreadable + NewCa());
+  REQUIRE(fixture.NewClient().has_value());
+  REQUIRE(fixture.Skipped().size() == 1);
+  CHECK_THAT(fixture.Skipped().front(), Contains("PEM block 2") && Contains("/config"));
+}
+
+TEST_CASE("CA bundle: the error about one without a readable certificate names its source",
+          "[client]") {
+  Fixture fixture(kUnreadable);
+  const auto client = fixture.NewClient();
+  REQUIRE_FALSE(client.has_value());
+  CHECK(client.error().Is(base::ErrorCode::kInvalidArgument));
+  CHECK_THAT(client.error().message, Contains("/config") && Contains("certificate authority"));
+}
+
+TEST_CASE("CA bundle: a file that is read again is reported once, too", "[client]") {
+  const TempFolder folder;
+  const std::string good = NewCa();
+  Fixture fixture(good);
+  fixture.config.ca_file = folder.Write("ca", good);
+  TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
+  const auto refresh = [&] {
+    fixture.scheduler.RunFor(5min);
+    tls.Refresh(fixture.scheduler.Now());
+    return fixture.script.tls.size();
+  };
+  CHECK(refresh() == 0);
+  folder.Write("ca", kUnreadable + good);
+  CHECK(refresh() == 1);
+  CHECK(refresh() == 1);
+  CHECK(tls.UseClientCertificate("CERT", "KEY"));
+  REQUIRE(fixture.Skipped().size() == 1);
+  CHECK_THAT(fixture.Skipped().front(), Contains("PEM block 1"));
+}
+
+TEST_CASE("CA bundle: a file that ends within a block does not change the trust", "[client]") {
+  const TempFolder folder;
+  const std::string good = NewCa();
+  Fixture fixture(good);
+  fixture.config.ca_file = folder.Write("ca", good);
+  TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
+  // It is being written: the first certificate is there, and half of the second.
+  folder.Write("ca", good + NewCa().substr(0, 300));
+  fixture.scheduler.RunFor(5min);
+  tls.Refresh(fixture.scheduler.Now());
+  CHECK(fixture.script.tls.empty());
+  CHECK(fixture.log.With("keeping the last certificates").size() == 1);
+}
+
+}  // namespace
+}  // namespace client::ca_bundle_test
