@@ -97,7 +97,7 @@ int RunCommand(const Options& options, Terminal& terminal, Performed perform = P
     Outcome performed = co_await perform(session);
     outcome = std::move(performed);
     progress.Cancel();
-    (*client)->CloseIdle();
+    co_await (*client)->Close();
   });
   while (!(tasks.empty() && progress.empty()) && io.run_one() > 0) {
   }

@@ -83,6 +83,28 @@ base::Task<base::Result<void>> Define(client::ApiClient& client, base::Scheduler
   co_return co_await quickstart::Define(client, scheduler, std::move(*definition));
 }
 
+int Work(boost::asio::io_context& io, base::Scheduler& scheduler, client::ApiClient& client) {
+  if (!FLAGS_define.empty()) {
+    return RunTask(io, true, [&] { return Define(client, scheduler); }) ? 0 : 1;
+  }
+  auto* tell = quickstart::TellStory;
+  if (FLAGS_story == "karmada") tell = quickstart::TellKarmadaStory;
+  if (FLAGS_story == "ironcore") tell = quickstart::TellIroncoreStory;
+  if (FLAGS_story == "cluster") tell = quickstart::TellClusterStory;
+  const bool told = RunTask(
+      io, true, [&] { return tell(client, scheduler, {.ns = FLAGS_namespace}, std::cout); });
+  if (told && FLAGS_keep) return 0;
+  // Also after a failure and after Ctrl-C: it may be the user's own cluster.
+  const bool cleaned =
+      RunTask(io, false, [&] { return quickstart::CleanUp(client, FLAGS_namespace); });
+  return told && cleaned ? 0 : 1;
+}
+
+base::Task<base::Result<void>> Close(client::RestClient& client) {
+  co_await client.Close();
+  co_return base::Result<void>();
+}
+
 int Run() {
   boost::asio::io_context io{1};
   base::RealScheduler scheduler(io.get_executor());
@@ -91,20 +113,9 @@ int Run() {
     std::cerr << client.error().message << "\n";
     return 2;
   }
-  if (!FLAGS_define.empty()) {
-    return RunTask(io, true, [&] { return Define(**client, scheduler); }) ? 0 : 1;
-  }
-  auto* tell = quickstart::TellStory;
-  if (FLAGS_story == "karmada") tell = quickstart::TellKarmadaStory;
-  if (FLAGS_story == "ironcore") tell = quickstart::TellIroncoreStory;
-  if (FLAGS_story == "cluster") tell = quickstart::TellClusterStory;
-  const bool told = RunTask(
-      io, true, [&] { return tell(**client, scheduler, {.ns = FLAGS_namespace}, std::cout); });
-  if (told && FLAGS_keep) return 0;
-  // Also after a failure and after Ctrl-C: it may be the user's own cluster.
-  const bool cleaned =
-      RunTask(io, false, [&] { return quickstart::CleanUp(**client, FLAGS_namespace); });
-  return told && cleaned ? 0 : 1;
+  const int exit_code = Work(io, scheduler, **client);
+  RunTask(io, false, [&] { return Close(**client); });
+  return exit_code;
 }
 
 }  // namespace

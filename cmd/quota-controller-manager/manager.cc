@@ -345,7 +345,7 @@ base::Task<void> ManagerImpl::Work() {
   // The cancellation that ended the loop must not cut the stop of the stages short.
   co_await base::IgnoreCancellation();
   co_await stages.Stop();
-  client_->CloseIdle();
+  co_await client_->Close();
 }
 
 // Returns memory that is free after a burst (a long list, many charges) in small parts, so that no

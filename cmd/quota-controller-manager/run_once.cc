@@ -23,7 +23,7 @@ base::Result<void> RunOnce(boost::asio::io_context& io, const Options& options, 
   base::TaskGroup tasks(io.get_executor());
   tasks.Spawn(std::move(name), [&]() -> base::Task<void> {
     result = co_await task(**client, scheduler, lease);
-    (*client)->CloseIdle();
+    co_await (*client)->Close();
   });
   io.run();
   return result;

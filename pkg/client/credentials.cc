@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "pkg/base/base64.h"
 
@@ -20,7 +21,7 @@ std::string Bearer(const std::string& token) { return token.empty() ? "" : "Bear
 
 }  // namespace
 
-base::Task<Result<Credential>> StaticCredentials::Get() {
+base::Task<Result<Credential>> StaticCredentials::Get(base::TimePoint) {
   Credential credential;
   credential.authorization = authorization_;
   co_return credential;
@@ -28,7 +29,7 @@ base::Task<Result<Credential>> StaticCredentials::Get() {
 
 bool StaticCredentials::Reject(std::uint64_t) { return false; }
 
-base::Task<Result<Credential>> TokenFileCredentials::Get() {
+base::Task<Result<Credential>> TokenFileCredentials::Get(base::TimePoint) {
   const Result<std::string> token = file_.Get(clock_.Now());
   if (!token) co_return token.error();
   Credential credential;
@@ -46,8 +47,7 @@ bool TokenFileCredentials::Reject(std::uint64_t generation) {
 }
 
 struct ExecCredentials::Flight {
-  std::optional<Result<void>> result;  // not set if the run was abandoned
-  bool over = false;
+  std::optional<Result<void>> result;  // set at the end of the run
   std::vector<base::Alarm*> waiting;
 };
 
@@ -55,14 +55,10 @@ bool ExecCredentials::Usable() const {
   return known_ && (!credential_.expiration || scheduler_.WallNow() < *credential_.expiration);
 }
 
-base::Task<Result<Credential>> ExecCredentials::Get() {
+base::Task<Result<Credential>> ExecCredentials::Get(base::TimePoint deadline) {
   while (!Usable()) {
-    Result<void> refreshed;
-    if (flight_) {
-      refreshed = co_await WaitFor(flight_);
-    } else {
-      refreshed = co_await RunOnce();
-    }
+    if (!flight_) Launch();
+    const Result<void> refreshed = co_await WaitFor(flight_, deadline);
     if (!refreshed) co_return refreshed.error();
   }
   Credential credential;
@@ -77,37 +73,44 @@ bool ExecCredentials::Reject(std::uint64_t generation) {
   return true;
 }
 
-base::Task<Result<void>> ExecCredentials::RunOnce() {
-  const auto flight = std::make_shared<Flight>();
-  flight_ = flight;
-  // The waiters must wake up however the run ends, even by a cancellation.
-  const auto land = [this](Flight* ended) {
-    ended->over = true;
-    flight_.reset();
-    for (base::Alarm* alarm : ended->waiting) alarm->Wake();
-  };
-  const std::unique_ptr<Flight, decltype(land)> landing(flight.get(), land);
-  Result<ExecCredential> fresh = co_await run_();
-  Result<void> accepted;
-  if (fresh) {
-    accepted = Accept(std::move(*fresh));
-  } else {
-    accepted = fresh.error();
-  }
-  // A cancelled run must not fail the waiters: the next one starts another run.
-  if (accepted || !accepted.error().Is(ErrorCode::kCancelled)) flight->result = accepted;
-  co_return accepted;
+base::Task<void> ExecCredentials::Close() {
+  running_.Cancel();
+  co_await running_.Join();
+  // A cancelled run does not land, and one that never began cannot.
+  if (flight_) Land(Error{.code = ErrorCode::kCancelled, .message = "exec credential plugin"});
 }
 
-base::Task<Result<void>> ExecCredentials::WaitFor(std::shared_ptr<Flight> flight) {
+void ExecCredentials::Launch() {
+  flight_ = std::make_shared<Flight>();
+  running_.Spawn("exec plugin", [this] { return RunOnce(); });
+}
+
+base::Task<void> ExecCredentials::RunOnce() {
+  Result<ExecCredential> fresh = co_await run_();
+  if (fresh) {
+    Land(Accept(std::move(*fresh)));
+  } else {
+    Land(fresh.error());
+  }
+}
+
+void ExecCredentials::Land(Result<void> result) {
+  const std::shared_ptr<Flight> flight = std::exchange(flight_, nullptr);
+  flight->result = std::move(result);
+  for (base::Alarm* alarm : flight->waiting) alarm->Wake();
+}
+
+base::Task<Result<void>> ExecCredentials::WaitFor(std::shared_ptr<Flight> flight,
+                                                  base::TimePoint deadline) {
   const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
   const auto leave = [&flight](base::Alarm* own) { std::erase(flight->waiting, own); };
   const std::unique_ptr<base::Alarm, decltype(leave)> place(alarm.get(), leave);
   flight->waiting.push_back(alarm.get());
-  co_await alarm->WaitUntil(scheduler_.Now() + 2 * kPluginTimeout);
+  co_await alarm->WaitUntil(deadline);
   if (flight->result) co_return *flight->result;
-  if (flight->over) co_return Result<void>();  // abandoned: the caller checks again
-  co_return Error{.code = ErrorCode::kCancelled, .message = "waiting for the exec plugin"};
+  const bool late = scheduler_.Now() >= deadline;
+  co_return Error{.code = late ? ErrorCode::kTimeout : ErrorCode::kCancelled,
+                  .message = "waiting for the exec credential plugin"};
 }
 
 Result<void> ExecCredentials::Accept(ExecCredential fresh) {
@@ -141,9 +144,10 @@ std::unique_ptr<CredentialSource> NewCredentialSource(base::asio::any_io_executo
         "Basic " + base::EncodeBase64(config.username + ":" + config.password));
   }
   if (!config.exec) return std::make_unique<StaticCredentials>("");
-  return std::make_unique<ExecCredentials>(scheduler, tls, [executor, config = std::move(config)] {
-    return RunExecPlugin(executor, config, kPluginTimeout);
-  });
+  return std::make_unique<ExecCredentials>(executor, scheduler, tls,
+                                           [executor, config = std::move(config)] {
+                                             return RunExecPlugin(executor, config, kPluginTimeout);
+                                           });
 }
 
 }  // namespace client

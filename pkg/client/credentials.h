@@ -3,9 +3,9 @@
 // Our identity for each request: the Authorization header, from a token, a token file, a user name
 // and password, or an exec plugin. Client certificates are given to the connections instead.
 //
-// Nothing here is logged. No credentials are sent to a server that is not https: for such a server
-// NewCredentialSource() returns a source without any. One thread; arguments passed by reference
-// must outlive the source.
+// A caller waits for it until its own deadline, also while a plugin runs. Nothing here is logged.
+// No credentials are sent to a server that is not https: for such a server NewCredentialSource()
+// returns a source without any. One thread; arguments passed by reference must outlive the source.
 
 #include <cstdint>
 #include <functional>
@@ -16,6 +16,7 @@
 #include "pkg/base/asio.h"
 #include "pkg/base/error.h"
 #include "pkg/base/scheduler.h"
+#include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/exec_plugin.h"
 #include "pkg/client/tls_material.h"
@@ -31,17 +32,20 @@ struct Credential {
 class CredentialSource {
  public:
   virtual ~CredentialSource() = default;
-  virtual base::Task<base::Result<Credential>> Get() = 0;
+  // Errors: kTimeout at the deadline, besides those of the source.
+  virtual base::Task<base::Result<Credential>> Get(base::TimePoint deadline) = 0;
   // The server answered 401 to that credential. Returns true if the next Get() may give a better
   // one.
   virtual bool Reject(std::uint64_t generation) = 0;
+  // Ends what still runs. No Get() may follow.
+  virtual base::Task<void> Close() { co_return; }
 };
 
 class StaticCredentials final : public CredentialSource {
  public:
   explicit StaticCredentials(std::string authorization)
       : authorization_(std::move(authorization)) {}
-  base::Task<base::Result<Credential>> Get() override;
+  base::Task<base::Result<Credential>> Get(base::TimePoint deadline) override;
   bool Reject(std::uint64_t generation) override;
 
  private:
@@ -52,7 +56,7 @@ class TokenFileCredentials final : public CredentialSource {
  public:
   TokenFileCredentials(const base::Clock& clock, TokenFile file)
       : clock_(clock), file_(std::move(file)) {}
-  base::Task<base::Result<Credential>> Get() override;
+  base::Task<base::Result<Credential>> Get(base::TimePoint deadline) override;
   bool Reject(std::uint64_t generation) override;
 
  private:
@@ -61,21 +65,27 @@ class TokenFileCredentials final : public CredentialSource {
 };
 
 // Runs the plugin if there is no credential, it has expired, or the server rejected it. Callers
-// that arrive meanwhile wait for the same run.
+// that arrive meanwhile wait for the same run. The run is nobody's own: it goes on after a caller's
+// deadline or cancellation, so that a slow plugin serves later callers. REQUIRES on destruction: no
+// plugin runs, as after Close().
 class ExecCredentials final : public CredentialSource {
  public:
   using Runner = std::function<base::Task<base::Result<ExecCredential>>()>;
-  ExecCredentials(base::Scheduler& scheduler, TlsMaterial& tls, Runner run)
-      : scheduler_(scheduler), tls_(tls), run_(std::move(run)) {}
-  base::Task<base::Result<Credential>> Get() override;
+  ExecCredentials(base::asio::any_io_executor executor, base::Scheduler& scheduler,
+                  TlsMaterial& tls, Runner run)
+      : scheduler_(scheduler), tls_(tls), run_(std::move(run)), running_(std::move(executor)) {}
+  base::Task<base::Result<Credential>> Get(base::TimePoint deadline) override;
   bool Reject(std::uint64_t generation) override;
+  base::Task<void> Close() override;
 
  private:
   struct Flight;  // one run of the plugin and its waiters
   [[nodiscard]] bool Usable() const;
   base::Result<void> Accept(ExecCredential fresh);
-  base::Task<base::Result<void>> RunOnce();
-  base::Task<base::Result<void>> WaitFor(std::shared_ptr<Flight> flight);
+  void Launch();
+  base::Task<void> RunOnce();
+  void Land(base::Result<void> result);
+  base::Task<base::Result<void>> WaitFor(std::shared_ptr<Flight> flight, base::TimePoint deadline);
 
   base::Scheduler& scheduler_;
   TlsMaterial& tls_;
@@ -84,6 +94,7 @@ class ExecCredentials final : public CredentialSource {
   bool known_ = false;
   ExecCredential credential_;
   std::uint64_t generation_ = 0;
+  base::TaskGroup running_;  // the plugin
 };
 
 // The plugin runs on `executor`.

@@ -99,9 +99,9 @@ http::Request RestClient::Prepare(const ApiRequest& request) const {
   return prepared;
 }
 
-base::Task<Result<Credential>> RestClient::Authorize() {
+base::Task<Result<Credential>> RestClient::Authorize(base::TimePoint deadline) {
   if (server_.scheme == "https") tls_.Refresh(scheduler_.Now());
-  Result<Credential> credential = co_await credentials_->Get();
+  Result<Credential> credential = co_await credentials_->Get(deadline);
   co_return credential;
 }
 
@@ -122,10 +122,9 @@ Result<ApiResponse> RestClient::Judge(const ApiRequest& request, http::Response 
   return ApiResponse{response.status, std::move(response.headers), std::move(response.body)};
 }
 
-base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::Duration timeout) {
+base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::TimePoint deadline) {
   Attempt attempt;
-  const base::TimePoint deadline = scheduler_.Now() + timeout;
-  Result<Credential> credential = co_await Authorize();
+  Result<Credential> credential = co_await Authorize(deadline);
   if (!credential) {
     attempt.answer = credential.error().Wrap(Action(request));
     co_return attempt;
@@ -162,7 +161,7 @@ base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
   RetryPolicy retry(request.verb);
   bool renewed = false;  // the credentials were renewed after a 401
   for (;;) {
-    Attempt attempt = co_await Send(request, deadline - scheduler_.Now());
+    Attempt attempt = co_await Send(request, deadline);
     if (attempt.answer) co_return std::move(attempt.answer);
     const Error& error = attempt.answer.error();
     if (error.http_status == 401) {
@@ -186,7 +185,7 @@ base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
 
 base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequest request) {
   const base::TimePoint deadline = scheduler_.Now() + request.timeout;
-  Result<Credential> credential = co_await Authorize();
+  Result<Credential> credential = co_await Authorize(deadline);
   if (!credential) co_return credential.error().Wrap(Action(request));
   http::Request prepared = Prepare(request);
   if (!credential->authorization.empty()) {
@@ -205,6 +204,11 @@ base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequ
   const std::string refusal = co_await ReadRefusal(std::move(response->body), scheduler_, deadline);
   co_return ErrorFromAnswer(request.verb, request.path, response->status,
                             response->headers.Get("Retry-After"), refusal);
+}
+
+base::Task<void> RestClient::Close() {
+  co_await credentials_->Close();
+  http_->CloseIdle();
 }
 
 Result<std::unique_ptr<RestClient>> NewRestClient(base::asio::any_io_executor executor,

@@ -3,12 +3,14 @@
 // The ApiClient for a real server: prefix path, credentials, impersonation, retries with
 // Retry-After, refusals as errors (client-go v0.36.3, rest/request.go).
 //
-// Guarantees: Do() returns within its request's timeout, including retries. A write is repeated
+// Guarantees: Do() returns within its request's timeout, including retries and the wait for an exec
+// plugin. Stream() returns within it, too, if there are no headers. A write is repeated
 // only if the server said that it did nothing. A 401 says so: the credentials are then looked up
 // again, and the request is repeated once if there are better ones. No secret is logged or part of
 // an error.
 //
 // Single-threaded. The scheduler and the observer must outlive it, and it must outlive its streams.
+// REQUIRES on destruction: no exec plugin runs, as after Close().
 
 #include <cstdint>
 #include <memory>
@@ -60,8 +62,8 @@ class RestClient final : public ApiClient {
 
   base::Task<base::Result<ApiResponse>> Do(ApiRequest request) override;
   base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(ApiRequest request) override;
-  // Closes the idle connections: no more requests will follow.
-  void CloseIdle() { http_->CloseIdle(); }
+  // Closes the idle connections, and ends a running exec plugin: no more requests will follow.
+  base::Task<void> Close();
 
  private:
   struct Attempt {
@@ -70,8 +72,8 @@ class RestClient final : public ApiClient {
   };
   // Adds everything that all requests have, except the credential.
   [[nodiscard]] http::Request Prepare(const ApiRequest& request) const;
-  base::Task<base::Result<Credential>> Authorize();
-  base::Task<Attempt> Send(ApiRequest request, base::Duration timeout);
+  base::Task<base::Result<Credential>> Authorize(base::TimePoint deadline);
+  base::Task<Attempt> Send(ApiRequest request, base::TimePoint deadline);
   base::Result<ApiResponse> Judge(const ApiRequest& request, http::Response response) const;
   void Observe(Exchange exchange, base::TimePoint began) const;
 

@@ -62,7 +62,8 @@ struct Fixture {
     return NewCredentialSource(io.get_executor(), scheduler, *tls, config);
   }
   base::Result<Credential> Get(CredentialSource& source) {
-    Running<base::Result<Credential>> running(io, [&source] { return source.Get(); });
+    Running<base::Result<Credential>> running(io,
+                                              [&] { return source.Get(scheduler.Now() + 1min); });
     scheduler.RunUntilIdle();
     return running.value();
   }
@@ -107,13 +108,17 @@ TEST_CASE("credentials: a refused file token is read again at once", "[client]")
 // A plugin whose runs end when the test says so.
 struct Plugin {
   explicit Plugin(Fixture& fixture)
-      : source(fixture.scheduler, (fixture.Source(), *fixture.tls),
-               [this, &fixture] { return Run(fixture.scheduler); }) {}
-  base::Task<base::Result<ExecCredential>> Run(base::Scheduler& scheduler) {
+      : scheduler(fixture.scheduler),
+        source(fixture.io.get_executor(), fixture.scheduler, (fixture.Source(), *fixture.tls),
+               [this] { return Run(); }) {}
+  auto Get(base::Duration timeout = 1min) { return source.Get(scheduler.Now() + timeout); }
+  base::Task<base::Result<ExecCredential>> Run() {
     ++runs;
     co_await scheduler.Sleep(1s);
+    co_await base::Stopping();  // throws if it was cancelled
     co_return answer;
   }
+  base::ManualScheduler& scheduler;
   int runs = 0;
   base::Result<ExecCredential> answer = ExecCredential{.token = "t"};
   ExecCredentials source;
@@ -122,7 +127,7 @@ struct Plugin {
 TEST_CASE("exec credentials: concurrent callers share one run", "[client]") {
   Fixture fixture;
   Plugin plugin(fixture);
-  const auto get = [&plugin] { return plugin.source.Get(); };
+  const auto get = [&plugin] { return plugin.Get(); };
   const Running<base::Result<Credential>> first(fixture.io, get);
   const Running<base::Result<Credential>> second(fixture.io, get);
   fixture.scheduler.RunFor(500ms);
@@ -150,8 +155,7 @@ TEST_CASE("exec credentials: the plugin runs again only after expiry or refusal"
   Plugin plugin(fixture);
   plugin.answer->expiration = fixture.scheduler.WallNow() + 10min;
   const auto get = [&] {
-    const Running<base::Result<Credential>> running(fixture.io,
-                                                    [&plugin] { return plugin.source.Get(); });
+    const Running<base::Result<Credential>> running(fixture.io, [&plugin] { return plugin.Get(); });
     fixture.scheduler.RunFor(1s);
     return running.value();
   };
@@ -180,20 +184,63 @@ TEST_CASE("exec credentials: the plugin runs again only after expiry or refusal"
   }
 }
 
-TEST_CASE("exec credentials: another caller takes over if the running one is cancelled",
-          "[client]") {
+TEST_CASE("exec credentials: a cancelled caller does not end the run for another", "[client]") {
   Fixture fixture;
   Plugin plugin(fixture);
   base::TaskGroup group(fixture.io.get_executor());
-  group.Spawn("first", [&plugin]() -> base::Task<void> { co_await plugin.source.Get(); });
+  group.Spawn("first", [&plugin]() -> base::Task<void> { co_await plugin.Get(); });
   fixture.scheduler.RunFor(500ms);
-  const Running<base::Result<Credential>> second(fixture.io,
-                                                 [&plugin] { return plugin.source.Get(); });
+  const Running<base::Result<Credential>> second(fixture.io, [&plugin] { return plugin.Get(); });
   fixture.scheduler.RunUntilIdle();
   group.Cancel();
   fixture.scheduler.RunFor(2s);
   CHECK(group.empty());
   CHECK(second.value()->authorization == "Bearer t");
+  CHECK(plugin.runs == 1);
+}
+
+TEST_CASE("exec credentials: the run goes on after a caller's deadline", "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture);
+  const auto get = [&](base::Duration timeout) {
+    return Running<base::Result<Credential>>(fixture.io,
+                                             [&plugin, timeout] { return plugin.Get(timeout); });
+  };
+  const auto hasty = get(400ms);
+  const auto patient = get(1min);
+  fixture.scheduler.RunFor(399ms);
+  CHECK_FALSE(hasty.done());
+  fixture.scheduler.RunFor(1ms);
+  REQUIRE(hasty.done());
+  CHECK(hasty.value().error().Is(base::ErrorCode::kTimeout));
+  const auto late = get(100ms);
+  fixture.scheduler.RunFor(100ms);
+  CHECK(late.value().error().Is(base::ErrorCode::kTimeout));
+  SECTION("another caller still waits for it") {
+    fixture.scheduler.RunFor(500ms);
+    CHECK(patient.value()->authorization == "Bearer t");
+  }
+  SECTION("it serves those who come later") {
+    fixture.scheduler.RunFor(1h);
+    const auto served = get(1ms);
+    fixture.scheduler.RunUntilIdle();
+    CHECK(served.value()->authorization == "Bearer t");
+  }
+  CHECK(plugin.runs == 1);
+}
+
+TEST_CASE("exec credentials: closing ends the run, and its callers are cancelled", "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture);
+  const bool began = GENERATE(true, false);
+  const Running<base::Result<Credential>> waiting(fixture.io, [&plugin] { return plugin.Get(); });
+  base::TaskGroup closing(fixture.io.get_executor());
+  if (began) fixture.scheduler.RunFor(500ms);
+  closing.Spawn("close", [&plugin] { return plugin.source.Close(); });
+  fixture.scheduler.RunUntilIdle();
+  CHECK(closing.empty());
+  REQUIRE(waiting.done());
+  CHECK(waiting.value().error().Is(base::ErrorCode::kCancelled));
 }
 
 TEST_CASE("exec credentials: a new client certificate closes idle connections", "[client]") {
@@ -202,8 +249,7 @@ TEST_CASE("exec credentials: a new client certificate closes idle connections", 
   Plugin plugin(fixture);
   plugin.answer = ExecCredential{.cert_pem = "CERT", .key_pem = "KEY"};
   const auto get = [&] {
-    const Running<base::Result<Credential>> running(fixture.io,
-                                                    [&plugin] { return plugin.source.Get(); });
+    const Running<base::Result<Credential>> running(fixture.io, [&plugin] { return plugin.Get(); });
     fixture.scheduler.RunFor(1s);
     return running.value();
   };
@@ -222,55 +268,6 @@ TEST_CASE("exec credentials: a new client certificate closes idle connections", 
         base::Error{.code = base::ErrorCode::kInvalidArgument, .message = "no key"};
     CHECK(get().error().message == "exec credential plugin: no key");
   }
-}
-
-TEST_CASE("tls material: files are read again after five minutes, and only changes are applied",
-          "[client]") {
-  const TempFolder folder;
-  Fixture fixture;
-  fixture.config.ca_file = folder.Write("ca", "A");
-  fixture.config.tls.ca_pem = "A";
-  fixture.config.cert_file = folder.Write("cert", "C");
-  fixture.config.tls.cert_pem = "C";
-  fixture.config.key_file = folder.Write("key", "K");
-  fixture.config.tls.key_pem = "K";
-  TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
-  const auto after = [&](std::chrono::minutes wait) {
-    fixture.scheduler.RunFor(wait);
-    tls.Refresh(fixture.scheduler.Now());
-    return fixture.script.tls.size();
-  };
-  CHECK(after(5min) == 0);
-  folder.Write("cert", "C2");
-  CHECK(after(4min) == 0);
-  CHECK(after(1min) == 1);
-  CHECK(fixture.script.tls[0].cert_pem == "C2");
-  CHECK(fixture.script.tls[0].key_pem == "K");
-  CHECK(fixture.script.idle_closed == 1);
-  std::filesystem::remove(folder.path() + "/key");
-  folder.Write("ca", "A2");
-  CHECK(after(5min) == 1);  // half of a change is not used
-  folder.Write("key", "K");
-  CHECK(after(5min) == 2);
-  CHECK(fixture.script.tls[1].ca_pem == "A2");
-}
-
-TEST_CASE("tls material: an emptied file does not change the trust", "[client]") {
-  const TempFolder folder;
-  Fixture fixture;
-  fixture.config.ca_file = folder.Write("ca", "A");
-  fixture.config.tls.ca_pem = "A";
-  TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
-  // It is being written, for example. Without a CA, every root of the system would be trusted.
-  folder.Write("ca", "\n");
-  fixture.scheduler.RunFor(5min);
-  tls.Refresh(fixture.scheduler.Now());
-  CHECK(fixture.script.tls.empty());
-  folder.Write("ca", "A2");
-  fixture.scheduler.RunFor(5min);
-  tls.Refresh(fixture.scheduler.Now());
-  REQUIRE(fixture.script.tls.size() == 1);
-  CHECK(fixture.script.tls[0].ca_pem == "A2");
 }
 
 }  // namespace

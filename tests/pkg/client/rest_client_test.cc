@@ -143,6 +143,27 @@ TEST_CASE("rest client: the request's timeout bounds all tries together", "[clie
   CHECK(fixture.script.sent[1].timeout == 4s);
 }
 
+TEST_CASE("rest client: the request's timeout bounds the wait for an exec plugin, too",
+          "[client]") {
+  Fixture fixture;
+  fixture.config.exec = ExecEntry{
+      .api_version = "client.authentication.k8s.io/v1", .command = "sleep", .args = {"60"}};
+  const auto running = fixture.Start({.verb = "PUT", .path = "/x", .timeout = 5s});
+  fixture.scheduler.RunFor(4s);
+  CHECK_FALSE(running.done());
+  fixture.scheduler.RunFor(1s);
+  REQUIRE(running.done());
+  CHECK(running.value().error().Is(ErrorCode::kTimeout));
+  CHECK_THAT(running.value().error().message,
+             Catch::Contains("PUT /x") && Catch::Contains("exec credential plugin"));
+  CHECK(fixture.script.sent.empty());
+  base::TaskGroup closing(fixture.io.get_executor());
+  closing.Spawn("close", [&fixture] { return fixture.Client().Close(); });
+  fixture.scheduler.RunUntilIdle();
+  CHECK(closing.empty());
+  CHECK(fixture.script.idle_closed == 1);
+}
+
 TEST_CASE("rest client: a lost connection repeats a read and never a write", "[client]") {
   Fixture fixture;
   fixture.script.Fail(ErrorCode::kUnavailable, "reset");

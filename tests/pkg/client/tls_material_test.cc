@@ -1,3 +1,5 @@
+#include "pkg/client/tls_material.h"
+
 #include <catch2/catch.hpp>
 
 #include "pkg/client/rest_client.h"
@@ -7,7 +9,7 @@
 #include "tests/pkg/client/scripted_http.h"
 #include "tests/pkg/client/temp_folder.h"
 
-namespace client::ca_bundle_test {
+namespace client::tls_material_test {
 namespace {
 
 using Catch::Matchers::Contains;
@@ -28,7 +30,7 @@ struct Fixture {
   ClusterConfig config;
   const fake::CapturedLog log;
 
-  explicit Fixture(std::string bundle) {
+  explicit Fixture(std::string bundle = "") {
     config.server = http::ParseUrl("https://h:6443").value();
     config.source = "context \"kind\" of /config";
     config.tls.ca_pem = std::move(bundle);
@@ -38,6 +40,55 @@ struct Fixture {
   }
   [[nodiscard]] auto Skipped() const { return log.With("unreadable certificate"); }
 };
+
+TEST_CASE("tls material: files are read again after five minutes, and only changes are applied",
+          "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.ca_file = folder.Write("ca", "A");
+  fixture.config.tls.ca_pem = "A";
+  fixture.config.cert_file = folder.Write("cert", "C");
+  fixture.config.tls.cert_pem = "C";
+  fixture.config.key_file = folder.Write("key", "K");
+  fixture.config.tls.key_pem = "K";
+  TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
+  const auto after = [&](std::chrono::minutes wait) {
+    fixture.scheduler.RunFor(wait);
+    tls.Refresh(fixture.scheduler.Now());
+    return fixture.script.tls.size();
+  };
+  CHECK(after(5min) == 0);
+  folder.Write("cert", "C2");
+  CHECK(after(4min) == 0);
+  CHECK(after(1min) == 1);
+  CHECK(fixture.script.tls[0].cert_pem == "C2");
+  CHECK(fixture.script.tls[0].key_pem == "K");
+  CHECK(fixture.script.idle_closed == 1);
+  std::filesystem::remove(folder.path() + "/key");
+  folder.Write("ca", "A2");
+  CHECK(after(5min) == 1);  // half of a change is not used
+  folder.Write("key", "K");
+  CHECK(after(5min) == 2);
+  CHECK(fixture.script.tls[1].ca_pem == "A2");
+}
+
+TEST_CASE("tls material: an emptied file does not change the trust", "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.ca_file = folder.Write("ca", "A");
+  fixture.config.tls.ca_pem = "A";
+  TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
+  // It is being written, for example. Without a CA, every root of the system would be trusted.
+  folder.Write("ca", "\n");
+  fixture.scheduler.RunFor(5min);
+  tls.Refresh(fixture.scheduler.Now());
+  CHECK(fixture.script.tls.empty());
+  folder.Write("ca", "A2");
+  fixture.scheduler.RunFor(5min);
+  tls.Refresh(fixture.scheduler.Now());
+  REQUIRE(fixture.script.tls.size() == 1);
+  CHECK(fixture.script.tls[0].ca_pem == "A2");
+}
 
 TEST_CASE("CA bundle: the log says once which certificate is skipped", "[client]") {
   Fixture fixture(NewCa() + kUnreadable + NewCa());
@@ -90,4 +141,4 @@ TEST_CASE("CA bundle: a file that ends within a block does not change the trust"
 }
 
 }  // namespace
-}  // namespace client::ca_bundle_test
+}  // namespace client::tls_material_test
