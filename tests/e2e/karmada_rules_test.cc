@@ -58,12 +58,28 @@ TEST_CASE("karmada: an invalid quota is refused when it is written",
   const std::string names =
       "a name can never be counted. Supported are cpu, memory, requests.cpu, "
       "requests.memory, pods, services, secrets, third-party resources";
-  for (const char* name :
-       {"limits.cpu", "limits.memory", "limits.example.com/gpu", "configmaps", "services.nodeports",
-        "persistentvolumeclaims", "requests.storage", "resourcequotas", "ephemeral-storage",
-        "hugepages-2Mi", "requests.pods", "requests.requests.cpu", "count/", "count/pods.",
-        "count/a/b", "gold.storageclass.storage.k8s.io/requests.storage",
-        "gpu.deviceclass.resource.k8s.io/devices", "nonsense"}) {
+  for (const char* name : {"limits.cpu",
+                           "limits.memory",
+                           "limits.example.com/gpu",
+                           "limits.rdma/hca",
+                           "requests.requests.rdma/hca",
+                           "requests.limits.rdma/hca",
+                           "requests.count/pods",
+                           "configmaps",
+                           "services.nodeports",
+                           "persistentvolumeclaims",
+                           "requests.storage",
+                           "resourcequotas",
+                           "ephemeral-storage",
+                           "hugepages-2Mi",
+                           "requests.pods",
+                           "requests.requests.cpu",
+                           "count/",
+                           "count/pods.",
+                           "count/a/b",
+                           "gold.storageclass.storage.k8s.io/requests.storage",
+                           "gpu.deviceclass.resource.k8s.io/devices",
+                           "nonsense"}) {
     INFO(name);
     CHECK_THAT(refusal(R"({"hard":{")" + std::string(name) + R"(":"1"}})"), Catch::Contains(names));
   }
@@ -71,6 +87,7 @@ TEST_CASE("karmada: an invalid quota is refused when it is written",
        {R"({"cpu":"10","memory":"20Gi","pods":8,"services":"1","secrets":"1"})",
         R"({"requests.cpu":"500m","requests.memory":"1e3","cpu":0})",
         R"({"example.com/fpga":"3","requests.example.com/fpga":"3","a.b.c/D_e.f":"1"})",
+        R"({"rdma/hca":"2","requests.rdma/hca":"2"})",
         R"({"count/deployments.apps":"4","count/pods":"0","count/a.b.example.com":"1k"})",
         R"({"example.com/bytes":"100Ti","requests.example.com/bytes":"1Pi"})", "{}"}) {
     INFO(hard);

@@ -42,14 +42,15 @@ constexpr const char* kCanNeedMore =
 
 bool IsCompute(std::string_view name) { return name == "cpu" || name == "memory"; }
 
-// A vendor's resource such as "example.com/fpga", except names of this form that have a meaning in
-// Kubernetes.
+// A vendor's resource such as "example.com/fpga" or "rdma/hca", except names of this form that have
+// a meaning in quotas. A domain needs no dot (IsExtendedResourceName in karmada v1.16.0,
+// pkg/util/lifted/corev1helpers.go).
 bool IsFullyQualified(std::string_view name) {
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) return false;
   const std::string_view domain = name.substr(0, slash);
-  return domain.find('.') != std::string_view::npos && !domain.starts_with(kRequests) &&
-         !domain.starts_with("limits.") && !domain.ends_with(".storageclass.storage.k8s.io") &&
+  return domain != "count" && !domain.starts_with(kRequests) && !domain.starts_with("limits.") &&
+         !domain.ends_with(".storageclass.storage.k8s.io") &&
          !domain.ends_with(".deviceclass.resource.k8s.io");
 }
 

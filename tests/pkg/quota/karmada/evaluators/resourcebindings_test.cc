@@ -51,6 +51,13 @@ TEST_CASE("bindings: a deployment divided over two clusters counts once", "[quot
   CHECK(facts.flaw.empty());
 }
 
+TEST_CASE("bindings: a resource whose domain has no dot is counted, too", "[quota][karmada]") {
+  const ObjectFacts facts = FactsOf(R"({"spec":{"replicas":3,"replicaRequirements":
+      {"resourceRequest":{"rdma/hca":"2","count/pods":"1"}}}})");
+  CHECK(Usage(facts, {}, {"count/pods", "rdma/hca", "requests.rdma/hca"}) ==
+        "count/pods=0,rdma/hca=6,requests.rdma/hca=6");
+}
+
 TEST_CASE("bindings: components are one set in each cluster, and one before they are placed",
           "[quota][karmada]") {
   json::Value binding = Json(sample::kFlink);
@@ -241,16 +248,17 @@ TEST_CASE("bindings: the propagated kind is one unit of a class", "[quota][karma
 }
 
 TEST_CASE("bindings: the evaluator owns its names and no others", "[quota][karmada]") {
-  for (const char* name :
-       {"cpu", "memory", "requests.cpu", "requests.memory", "pods", "services", "secrets",
-        "example.com/fpga", "requests.example.com/fpga", "nvidia.com/gpu", "count/pods",
-        "count/deployments.apps", "count/flinkdeployments.flink.apache.org"}) {
+  for (const char* name : {"cpu", "memory", "requests.cpu", "requests.memory", "pods", "services",
+                           "secrets", "example.com/fpga", "requests.example.com/fpga",
+                           "nvidia.com/gpu", "rdma/hca", "requests.rdma/hca", "count/pods",
+                           "count/deployments.apps", "count/flinkdeployments.flink.apache.org"}) {
     INFO(name);
     CHECK(kEvaluator.owns(name));
   }
   for (const char* name : {"limits.cpu",
                            "limits.memory",
                            "limits.example.com/fpga",
+                           "limits.rdma/hca",
                            "configmaps",
                            "services.nodeports",
                            "persistentvolumeclaims",
@@ -264,10 +272,12 @@ TEST_CASE("bindings: the evaluator owns its names and no others", "[quota][karma
                            "count/a/b",
                            "example.com/",
                            "/fpga",
-                           "fpga/x",
+                           "requests.count/pods",
                            "requests.pods",
                            "requests.requests.cpu",
                            "requests.requests.example.com/fpga",
+                           "requests.requests.rdma/hca",
+                           "requests.limits.rdma/hca",
                            "gold.storageclass.storage.k8s.io/requests.storage",
                            "gpu.deviceclass.resource.k8s.io/devices",
                            ""}) {
