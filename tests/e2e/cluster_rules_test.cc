@@ -39,11 +39,21 @@ TEST_CASE("cluster: an invalid quota is refused when it is written",
             "scopes":["BestEffort"]})",
         R"({"hard":{"requests.example.com/bytes":"100Ti","count/pods":"1Pi"}})",
         R"({"hard":{"requests.rdma/hca_shared_devices_a":"8"}})",
+        R"({"hard":{"count/events.example.com":"1","count/bindings.example.com":"1"}})",
         R"({"hard":{"requests.cpu":2},"guaranteed":{"requests.cpu":"1999m"}})"}) {
     INFO(spec);
     CHECK(Try(s.api(), spec) == "accepted");
   }
-  for (const char* name : {"nonsense", "count/", "example.com/gpu", "requests.pods", "count/a/b"}) {
+  for (const char* name :
+       {"nonsense", "count/", "example.com/gpu", "requests.pods", "count/a/b", "count/bindings",
+        "count/componentstatuses", "count/events", "count/events.events.k8s.io",
+        "count/localsubjectaccessreviews.authorization.k8s.io",
+        "count/selfsubjectaccessreviews.authorization.k8s.io",
+        "count/selfsubjectreviews.authentication.k8s.io",
+        "count/selfsubjectrulesreviews.authorization.k8s.io",
+        "count/subjectaccessreviews.authorization.k8s.io",
+        "count/tokenreviews.authentication.k8s.io", "requests.kubernetes.io/x",
+        "requests.node.kubernetes.io/x"}) {
     INFO(name);
     CHECK_THAT(Try(s.api(), R"({"hard":{")" + std::string(name) + R"(":"1"}})"),
                Catch::Contains("a name can never be counted"));
@@ -87,6 +97,27 @@ TEST_CASE("cluster: an invalid quota is refused when it is written",
     INFO(spec);
     CHECK_THAT(Try(s.api(), spec), Catch::Contains(why));
   }
+}
+
+TEST_CASE("cluster: a label key with a longer prefix than Kubernetes allows is refused",
+          "[e2e][cluster][real-only][server]") {
+  Scenario s;
+  const ClusterQuotas served(s.api());
+  std::string longest;
+  while (longest.size() < 253) longest += longest.size() % 64 == 63 ? '.' : 'a';
+  const auto label = [&](const std::string& prefix) {
+    return Try(s.api(), R"({"namespaceSelector":{"matchLabels":{")" + prefix + R"(/team":"a"}}})");
+  };
+  const auto expression = [&](const std::string& prefix) {
+    return Try(s.api(), R"({"namespaceSelector":{"matchExpressions":[{"key":")" + prefix +
+                            R"(/team","operator":"Exists"}]}})");
+  };
+  CHECK(label(longest) == "accepted");
+  CHECK(expression(longest) == "accepted");
+  const std::string words = "a key is not a label, such as team or example.com/team";
+  CHECK_THAT(label(longest + "a"), Catch::Contains("matchLabels") && Catch::Contains(words));
+  CHECK_THAT(expression(longest + "a"),
+             Catch::Contains("matchExpressions[0].key") && Catch::Contains(words));
 }
 
 }  // namespace e2e::cluster_rules_test
