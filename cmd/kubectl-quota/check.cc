@@ -66,6 +66,7 @@ base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& 
   const quota::QuotaApi api = quota::CoreQuotaApi();
   const client::Discovered nothing;
   Counters counters(nothing, api);
+  counters.SetClasses(SourcesWith(inputs.device_classes, api));
   const std::vector<Manifest>& manifests = inputs.manifests[ns];
   inspect::FitBook book(inputs.QuotasOf(ns), forest.ReachOf(&inputs.labels[ns]));
   auto surroundings = inputs.SurroundingsOf(ns);

@@ -8,6 +8,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
+#include "pkg/inspect/owners.h"
 
 namespace kubectl_quota {
 namespace {
@@ -87,6 +88,12 @@ base::Result<std::vector<Manifest>> ReadFiles(const std::vector<std::string>& pa
 
 bool IsNamespace(const Manifest& manifest) {
   return api::Kind(manifest.object) == "Namespace" && api::ApiVersion(manifest.object) == "v1" &&
+         !api::Name(manifest.object).empty();
+}
+
+bool IsDeviceClass(const Manifest& manifest) {
+  return api::Kind(manifest.object) == "DeviceClass" &&
+         inspect::GroupOf(api::ApiVersion(manifest.object)) == "resource.k8s.io" &&
          !api::Name(manifest.object).empty();
 }
 

@@ -1,5 +1,6 @@
 #include "cmd/kubectl-quota/needs.h"
 
+#include <memory>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
@@ -31,6 +32,21 @@ std::optional<inspect::ClaimTemplates> TemplatesIn(const std::vector<inspect::Ma
     if (is_template) templates.insert_or_assign(std::string(api::Name(object)), object);
   }
   return templates;
+}
+
+std::vector<Source> SourcesWith(const std::vector<json::Value>& device_classes,
+                                const quota::QuotaApi& api) {
+  std::vector<Source> sources;
+  for (const quota::Evaluator& evaluator : api.evaluators) {
+    const std::optional<quota::ClassSource>& classes = evaluator.classes;
+    if (!classes || classes->resource != api::GroupResource{kDevices, "deviceclasses"}) continue;
+    auto table = std::make_unique<quota::ClassTable>(classes->missing, classes->called);
+    for (const json::Value& device_class : device_classes) {
+      table->Set(api::Name(device_class), classes->usage_of(device_class));
+    }
+    sources.push_back({.evaluator = evaluator, .classes = std::move(table)});
+  }
+  return sources;
 }
 
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,

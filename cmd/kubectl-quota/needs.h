@@ -23,6 +23,10 @@ std::optional<inspect::ClaimTemplates> TemplatesIn(const std::vector<inspect::Ma
                                                    const quota::QuotaApi& api,
                                                    const std::vector<quota::Quota>& quotas);
 
+// Returns the kinds whose usage these DeviceClasses tell, for Counters::SetClasses().
+std::vector<Source> SourcesWith(const std::vector<json::Value>& device_classes,
+                                const quota::QuotaApi& api);
+
 // Adds the needs of one expanded manifest, and its notes to `notes`. Errors: of FitBook::Add().
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,
                              inspect::FitBook& book, std::vector<std::string>& notes);

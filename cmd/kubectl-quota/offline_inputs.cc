@@ -75,6 +75,7 @@ struct ReadQuotaFiles {
   std::vector<quota::Quota> quotas;
   std::vector<quota::Quota> cluster_quotas;
   std::map<std::string, json::Value> namespaces;
+  std::vector<json::Value> device_classes;
 };
 
 base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
@@ -85,6 +86,7 @@ base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
     if (IsNamespace(manifest)) {
       read.namespaces[std::string(api::Name(manifest.object))] = manifest.object;
     }
+    if (IsDeviceClass(manifest)) read.device_classes.push_back(manifest.object);
     const bool cluster = api::Kind(manifest.object) == "ClusterQuota";
     if (!cluster && api::Kind(manifest.object) != "ResourceQuota") continue;
     auto quota = cluster ? ClusterQuotaFrom(std::move(manifest.object))
@@ -96,6 +98,17 @@ base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
     return WrongInput("no ResourceQuota or ClusterQuota in what --quota-file names");
   }
   return read;
+}
+
+// Moves the DeviceClasses, which are in no namespace, out of the manifests.
+void TakeDeviceClasses(OfflineInputs& inputs) {
+  for (auto& [ns, group] : inputs.manifests) {
+    for (Manifest& manifest : group) {
+      if (IsDeviceClass(manifest)) inputs.device_classes.push_back(manifest.object);
+    }
+    std::erase_if(group, &IsDeviceClass);
+  }
+  std::erase_if(inputs.manifests, [](const auto& group) { return group.second.empty(); });
 }
 
 void SetUsed(const quota::ResourceList& used, quota::Quota& quota) {
@@ -208,6 +221,8 @@ base::Result<OfflineInputs> ReadOffline(const Options& options) {
   auto manifests = ReadGrouped(options, HomeOf(inputs.quotas, options.place.ns));
   if (!manifests) return manifests.error();
   inputs.manifests = std::move(*manifests);
+  inputs.device_classes = std::move(quotas->device_classes);
+  TakeDeviceClasses(inputs);
   if (!check.used_file.empty()) {
     if (auto read = ReadUsed(check.used_file, inputs); !read) return read.error();
   }

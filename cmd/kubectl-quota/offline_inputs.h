@@ -23,6 +23,7 @@ struct OfflineInputs {
   std::vector<quota::Quota> cluster_quotas;
   LabelsByNamespace labels;  // of the Namespaces in the files, after those of -f are applied
   std::vector<inspect::Manifest> limit_ranges;
+  std::vector<json::Value> device_classes;  // of two with one name the last one holds
   inspect::NodeCounter nodes_for;
   // Return what holds in the namespace, which includes everything without a namespace. For
   // manifests of an unknown namespace, "", everything holds. Errors: kMalformed.

@@ -100,4 +100,57 @@ TEST_CASE("check offline: an error names what the server would refuse, and where
   }
 }
 
+// Two GPUs for a pod by its own claim.
+std::string Claim(const std::string& ns) {
+  return Document("apiVersion: resource.k8s.io/v1\nkind: ResourceClaim", ns,
+                  "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: big, count: "
+                  "2}}]}}\n");
+}
+
+std::string DeviceClass(const std::string& extended) {
+  return "---\napiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: big}\nspec: {" +
+         extended + "}\n";
+}
+
+TEST_CASE("check offline: a DeviceClass in the files says under which resource its claims count",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const auto quota = [](const std::string& ns) {
+    return Document("apiVersion: v1\nkind: ResourceQuota", ns,
+                    "spec: {hard: {requests.example.com/gpu: 1, "
+                    "requests.deviceclass.resource.kubernetes.io/big: 5}}\n");
+  };
+  const auto ask = [&](const std::string& manifests, const std::string& quotas) {
+    return plugin.Ask({"check", "-f", plugin.File("claims.yaml", manifests), "--quota-file",
+                       plugin.File("quotas.yaml", quotas)});
+  };
+  const std::string declared = DeviceClass("extendedResourceName: example.com/gpu");
+  const char* refused =
+      "x       requests.deviceclass.resource.kubernetes.io/big   0        2       2       5       "
+      "yes\n"
+      "x       requests.example.com/gpu                          0        2       2       1       "
+      "no, lacks 1\n";
+  SECTION("beside the claims") {
+    CHECK_THAT(ask(Claim("a") + declared, quota("a")).output, Contains(refused));
+  }
+  SECTION("beside the quotas") {
+    CHECK_THAT(ask(Claim("a"), quota("a") + declared).output, Contains(refused));
+  }
+  SECTION("the one beside the claims is the newer one") {
+    CHECK_THAT(ask(Claim("a") + declared, DeviceClass("") + quota("a")).output, Contains(refused));
+    const auto told = ask(DeviceClass("") + Claim("a"), quota("a") + declared);
+    CHECK(told.code == 0);
+    CHECK_THAT(told.output, !Contains("example.com/gpu"));
+  }
+  SECTION("in every namespace") {
+    const auto told = ask(Claim("a") + declared + Claim("b"), quota("a") + quota("b"));
+    CHECK_THAT(told.output, Contains("2 of 4 limits would be exceeded"));
+  }
+  SECTION("the class of another group is another kind") {
+    std::string other = declared;
+    other.replace(other.find("resource.k8s.io"), 15, "x.example.com");
+    CHECK(ask(Claim("a") + other, quota("a")).code == 0);
+  }
+}
+
 }  // namespace check_offline_test
