@@ -42,7 +42,11 @@ Engine::Engine(quota::QuotaApi api, controllers::ServedResources& served, Engine
 }
 
 void Engine::AddChecks(debug::Health& health) {
-  health.AddReadiness("quotas-" + api_.name, [this] { return WhyNotReady(); });
+  health.AddReadiness("quotas-" + api_.name, [this] {
+    auto why = was_ready_ ? std::nullopt : WhyNotReady();
+    was_ready_ = !why;
+    return why;
+  });
 }
 
 std::optional<std::string> Engine::WhyNotReady() const {

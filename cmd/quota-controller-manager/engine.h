@@ -36,6 +36,9 @@ class Engine {
   Engine(quota::QuotaApi api, controllers::ServedResources& served, EngineOptions options);
 
   [[nodiscard]] const std::string& name() const { return api_.name; }
+  // Adds a check that passes once all quotas and what they name is listed. It passes from then on:
+  // if a quota names another resource, or the quota API appears later, the list may take long, and
+  // no replica would be left to answer other reviews.
   void AddChecks(debug::Health& health);
   // Null while the quota API is not served.
   [[nodiscard]] const controllers::QuotaStore* store() const {
@@ -66,6 +69,7 @@ class Engine {
   std::unique_ptr<AppliedService> applied_;                   // null: no ClusterQuotas
   std::unique_ptr<controllers::QuotaController> controller_;  // null: the API is not served
   bool absent_ = false;                                       // known to be not served
+  bool was_ready_ = false;
 };
 
 }  // namespace manager

@@ -133,4 +133,51 @@ TEST_CASE("engine: quotas that are only counted and must not be listed keep nobo
   }
 }
 
+TEST_CASE("engine: a replica that was ready stays ready while something new is listed",
+          "[manager]") {
+  const api::GroupVersionResource pods{.group = "", .version = "v1", .resource = "pods"};
+  const auto name_pods = [](Fixture& f) {
+    f.cluster.Put(f.resource, *json::Parse(R"({"metadata":{"namespace":"ns","name":"q"},
+                                               "spec":{"hard":{"pods":"1"}}})"));
+  };
+  // Their lists are answered after 20 s.
+  const auto list_slowly = [](Fixture& f, const std::string& resource) {
+    f.cluster.stall = [resource](const client::ApiRequest& request) -> base::Duration {
+      return request.path.ends_with("/" + resource) ? 20s : 0s;
+    };
+  };
+  SECTION("a resource that a new quota names") {
+    Fixture f(quota::CoreQuotaApi());
+    f.cluster.Serve(f.resource, "ResourceQuota");
+    f.cluster.Serve(pods, "Pod");
+    f.scheduler.RunFor(1s);
+    REQUIRE(f.IsReady());
+    list_slowly(f, "pods");
+    name_pods(f);
+    f.scheduler.RunFor(5s);
+    CHECK(f.IsReady());
+  }
+  SECTION("a quota API that appears") {
+    Fixture f(quota::KarmadaQuotaApi());
+    f.scheduler.RunFor(1s);
+    REQUIRE(f.IsReady());
+    f.cluster.Serve(f.resource, "KarmadaQuota");
+    list_slowly(f, f.resource.resource);
+    f.scheduler.RunFor(10s);
+    CHECK(f.Runs());
+    CHECK(f.IsReady());
+  }
+  SECTION("but a new replica waits until the resource is listed") {
+    Fixture f(quota::CoreQuotaApi());
+    f.cluster.Serve(f.resource, "ResourceQuota");
+    f.cluster.Serve(pods, "Pod");
+    list_slowly(f, "pods");
+    name_pods(f);
+    f.scheduler.RunFor(5s);
+    CHECK_FALSE(f.IsReady());
+    f.scheduler.RunFor(30s);
+    CHECK(f.IsReady());
+  }
+}
+
 }  // namespace engine_test
