@@ -2,16 +2,10 @@
 
 #include <glog/logging.h>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/json/value.h"
 
 namespace controllers {
-namespace {
-
-std::string NameOf(const json::Value& object) {
-  return std::string(object.StringAt({"metadata", "name"}));
-}
-
-}  // namespace
 
 ClassWatch::ClassWatch(TrackingContext context, api::GroupVersionResource resource,
                        const quota::ClassSource& source, Callbacks callbacks)
@@ -45,7 +39,7 @@ void ClassWatch::BeginList() {
 }
 
 void ClassWatch::Upsert(const json::Value& object) {
-  const std::string name = NameOf(object);
+  const std::string name(api::Name(object));
   base::Result<quota::ClassUsage> one = source_.usage_of(object);
   if (!one) {
     LOG(WARNING) << "class cannot be read; the usage of its objects is unknown resource="
@@ -64,7 +58,7 @@ void ClassWatch::Upsert(const json::Value& object) {
 }
 
 void ClassWatch::Remove(const json::Value& object) {
-  const std::string name = NameOf(object);
+  const std::string name(api::Name(object));
   if (table_.Remove(name) && completeness_.listed()) callbacks_.on_change(name);
 }
 

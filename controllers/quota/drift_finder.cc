@@ -29,7 +29,8 @@ void DriftFinder::OnEvent(const quota::Uid& uid) {
   suspects_.erase(uid);
 }
 
-void DriftFinder::OnListed(Object object, const quota::Uid& uid, quota::VersionMark version) {
+void DriftFinder::OnListed(api::ObjectKey object, const quota::Uid& uid,
+                           quota::VersionMark version) {
   ++listed_count_;
   const auto sighting = ledger_.Sight(object.ns, uid, version);
   if (sighting == quota::Ledger::Sighting::kSame || touched_.contains(uid)) return;
@@ -50,8 +51,8 @@ bool DriftFinder::LookForVanished() {
                              });
 }
 
-std::vector<DriftFinder::Object> DriftFinder::Unread(std::size_t most) const {
-  std::vector<Object> unread;
+std::vector<api::ObjectKey> DriftFinder::Unread(std::size_t most) const {
+  std::vector<api::ObjectKey> unread;
   for (const auto& [uid, suspect] : suspects_) {
     if (unread.size() == most) break;
     if (suspect.listed && !suspect.read) unread.push_back(suspect.object);

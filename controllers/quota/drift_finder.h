@@ -17,6 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "pkg/api/resource.h"
 #include "pkg/quota/ledger.h"
 
 namespace controllers {
@@ -32,15 +33,10 @@ class DriftFinder {
  public:
   explicit DriftFinder(quota::Ledger& ledger) : ledger_(ledger) { ledger_.BeginAudit(); }
 
-  struct Object {
-    std::string ns;
-    std::string name;
-  };
-
   // The watch has shown this object since the list began.
   void OnEvent(const quota::Uid& uid);
   // The list has this object in this version. With kNoVersion the object is always read in full.
-  void OnListed(Object object, const quota::Uid& uid, quota::VersionMark version);
+  void OnListed(api::ObjectKey object, const quota::Uid& uid, quota::VersionMark version);
   // The list starts over.
   void OnRestart();
   // Call when the list is complete. Finds objects that it lacks. True: call again.
@@ -48,7 +44,7 @@ class DriftFinder {
 
   [[nodiscard]] bool HasSuspects() const { return !suspects_.empty(); }
   // Returns at most `most` suspects that must still be read in full.
-  [[nodiscard]] std::vector<Object> Unread(std::size_t most) const;
+  [[nodiscard]] std::vector<api::ObjectKey> Unread(std::size_t most) const;
   [[nodiscard]] bool IsUnread(const quota::Uid& uid) const;
   // A suspect was read and has these facts. A suspect that is never read (deleted again, or
   // unreadable) stays unchanged in the ledger.
@@ -58,7 +54,7 @@ class DriftFinder {
 
  private:
   struct Suspect {
-    Object object;
+    api::ObjectKey object;
     bool listed = false;  // false: in the ledger, but not in the list
     bool read = false;
     quota::ObjectFacts facts;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -11,10 +12,6 @@ namespace {
 
 // Names that are compared with a list in one turn of the event loop.
 constexpr int kNamespacesAStep = 256;
-
-std::string NameOfNamespace(const json::Value& object) {
-  return std::string(object.StringAt({"metadata", "name"}));
-}
 
 }  // namespace
 
@@ -66,7 +63,7 @@ void NamespaceWatch::BeginList() {
 }
 
 void NamespaceWatch::Upsert(const json::Value& object) {
-  const std::string name = NameOfNamespace(object);
+  const std::string name(api::Name(object));
   const json::Value* const labels = object.At({"metadata", "labels"});
   NoteVersion(object);
   names_[name] = list_;
@@ -74,13 +71,13 @@ void NamespaceWatch::Upsert(const json::Value& object) {
 }
 
 void NamespaceWatch::Remove(const json::Value& object) {
-  const std::string name = NameOfNamespace(object);
+  const std::string name(api::Name(object));
   NoteVersion(object);
   if (names_.erase(name) > 0) callbacks_.on_namespace(name, std::nullopt);
 }
 
 void NamespaceWatch::NoteVersion(const json::Value& object) {
-  api::RaiseVersion(newest_, object.StringAt({"metadata", "resourceVersion"}));
+  api::RaiseVersion(newest_, api::ResourceVersion(object));
 }
 
 bool NamespaceWatch::SweepSome() {

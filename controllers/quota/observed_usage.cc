@@ -8,6 +8,7 @@
 
 #include "pkg/accounting/timing.h"
 #include "pkg/api/names.h"
+#include "pkg/api/object_meta.h"
 
 namespace controllers {
 namespace {
@@ -35,10 +36,8 @@ base::Error AsTrouble(base::Error error) {
 }
 
 const json::Value* FindNamed(const json::Value& list, const std::string& name) {
-  const json::Value* items = list.At({"items"});
-  if (items == nullptr || !items->IsArray()) return nullptr;
-  for (const json::Value& item : *items->AsArray()) {
-    if (item.StringAt({"metadata", "name"}) == name) return &item;
+  for (const json::Value& item : list.ArrayAt({"items"})) {
+    if (api::Name(item) == name) return &item;
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pkg/accounting/timing.h"
+#include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
 #include "pkg/json/value.h"
 
@@ -34,20 +35,10 @@ informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
   return options;
 }
 
-quota::Uid UidOf(const json::Value& object) {
-  return quota::Uid::FromText(object.StringAt({"metadata", "uid"}));
-}
+quota::Uid UidOf(const json::Value& object) { return quota::Uid::FromText(api::Uid(object)); }
 
 quota::VersionMark VersionOf(const json::Value& object) {
-  return quota::VersionMarkOf(object.StringAt({"metadata", "resourceVersion"}));
-}
-
-std::string NamespaceOf(const json::Value& object) {
-  return std::string(object.StringAt({"metadata", "namespace"}));
-}
-
-std::string TextOf(const json::Value& object) {
-  return NamespaceOf(object) + "/" + std::string(object.StringAt({"metadata", "name"}));
+  return quota::VersionMarkOf(api::ResourceVersion(object));
 }
 
 }  // namespace
@@ -119,9 +110,9 @@ void TrackedResource::BeginList() {
 
 void TrackedResource::Upsert(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
-  const std::string ns = NamespaceOf(object);
+  const std::string ns(api::Namespace(object));
   if (drift_) drift_->OnEvent(uid);
-  NoteVersion(ns, object.StringAt({"metadata", "resourceVersion"}));
+  NoteVersion(ns, api::ResourceVersion(object));
   Count(object, ns, uid);
   ReportShown(ns, uid);
 }
@@ -143,31 +134,31 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
   if (!facts) {
     LOG_EVERY_N(WARNING, 100)
         << "object cannot be counted; its namespace's usage is unknown resource="
-        << resource_.ToString() << " object=" << TextOf(object)
+        << resource_.ToString() << " object=" << api::KeyOf(object).ToString()
         << " error=" << json::Quote(facts.error().message);
-    const auto change = ledger_.SetUnknown(ns, uid, TextOf(object) + ": " + facts.error().message,
-                                           VersionOf(object));
+    const auto change = ledger_.SetUnknown(
+        ns, uid, api::KeyOf(object).ToString() + ": " + facts.error().message, VersionOf(object));
     if (change) Report(*change);
     return;
   }
   if (!facts->flaw.empty()) {
     LOG_EVERY_N(WARNING, 100) << "object has an amount that counts as nothing resource="
-                              << resource_.ToString() << " object=" << TextOf(object)
+                              << resource_.ToString() << " object=" << api::KeyOf(object).ToString()
                               << " error=" << json::Quote(facts->flaw);
   }
   const bool has_later = facts->later.has_value();
   auto change = ledger_.Set(ns, uid, std::move(*facts), VersionOf(object));
   if (has_later) expiry_->Wake();
   if (!change) return;
-  change->version = object.StringAt({"metadata", "resourceVersion"});
+  change->version = api::ResourceVersion(object);
   if (change->before) recent_.OnChanged(context_.scheduler->Now(), uid, change->version);
   Report(*change);
 }
 
 void TrackedResource::Remove(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
-  const std::string ns = NamespaceOf(object);
-  const std::string_view version = object.StringAt({"metadata", "resourceVersion"});
+  const std::string ns(api::Namespace(object));
+  const std::string_view version = api::ResourceVersion(object);
   const base::TimePoint now = context_.scheduler->Now();
   if (drift_) drift_->OnEvent(uid);
   NoteVersion(ns, version);
@@ -289,8 +280,8 @@ base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
       [this, depth](const json::Value& object) {
         if (!drift_) return;
         const bool whole = depth == Depth::kWhole;
-        drift_->OnListed({NamespaceOf(object), std::string(object.StringAt({"metadata", "name"}))},
-                         UidOf(object), whole ? quota::kNoVersion : VersionOf(object));
+        drift_->OnListed(api::KeyOf(object), UidOf(object),
+                         whole ? quota::kNoVersion : VersionOf(object));
         if (whole) TakeRead(object);
       },
       [this] {
@@ -305,11 +296,11 @@ base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
 base::Task<base::Result<void>> TrackedResource::ReadSuspects() {
   constexpr std::size_t kMostLists = 32;
   if (!drift_) co_return base::Result<void>();
-  const std::vector<DriftFinder::Object> unread = drift_->Unread(kMostLists + 1);
+  const std::vector<api::ObjectKey> unread = drift_->Unread(kMostLists + 1);
   if (unread.size() > kMostLists) {
     co_return co_await Read(OptionsFor(context_.reflector, resource_, evaluator_));
   }
-  for (const DriftFinder::Object& object : unread) {
+  for (const api::ObjectKey& object : unread) {
     informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
     options.ns = object.ns;
     options.field_selector = "metadata.name=" + object.name;
