@@ -63,12 +63,10 @@ LargestNamespaces::LargestNamespaces(base::Scheduler& scheduler, const ClusterRe
       store_(store),
       usage_(usage),
       on_found_(std::move(on_found)),
-      due_(scheduler),
-      wake_(scheduler.NewAlarm()) {}
+      due_(scheduler) {}
 
 void LargestNamespaces::OnUsed(const api::ObjectKey& key) {
   due_.AddAfter(key, found_.contains(key) ? kAgain : kAtFirst);
-  wake_->Wake();
 }
 
 const json::Array* LargestNamespaces::Find(const api::ObjectKey& key) const {
@@ -78,12 +76,7 @@ const json::Array* LargestNamespaces::Find(const api::ObjectKey& key) const {
 
 base::Task<void> LargestNamespaces::Run() {
   co_await base::DeferCancellation();
-  while (!co_await base::Stopping()) {
-    const std::optional<api::ObjectKey> key = due_.Get();
-    if (!key) {
-      co_await wake_->WaitUntil(due_.NextReady());
-      continue;
-    }
+  while (const std::optional<api::ObjectKey> key = co_await due_.Pop()) {
     co_await LookAt(*key);
     due_.Done(*key);
   }

@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,7 +15,7 @@
 #include "controllers/quota/quota_store.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/json/value.h"
-#include "pkg/queue/work_queue.h"
+#include "pkg/queue/async_queue.h"
 
 namespace controllers {
 
@@ -44,9 +43,8 @@ class LargestNamespaces {
   const QuotaStore& store_;
   const ObservedUsage& usage_;
   std::function<void(const api::ObjectKey& key)> on_found_;
-  queue::WorkQueue<api::ObjectKey> due_;
+  queue::AsyncQueue<api::ObjectKey> due_;
   std::map<api::ObjectKey, json::Array> found_;
-  std::unique_ptr<base::Alarm> wake_;
 };
 
 }  // namespace controllers
