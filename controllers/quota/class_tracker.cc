@@ -7,14 +7,13 @@
 namespace controllers {
 
 ClassTracker::ClassTracker(TrackingContext context, const quota::QuotaApi& api,
-                           ServedResources& served, base::Duration keep_unneeded, Listener on_state,
-                           ChangeListener on_change)
+                           ServedResources& served, base::Duration keep_unneeded,
+                           UsageListener& listener)
     : context_(std::move(context)),
       api_(api),
       served_(served),
       keep_unneeded_(keep_unneeded),
-      on_state_(std::move(on_state)),
-      on_change_(std::move(on_change)) {}
+      listener_(listener) {}
 
 bool ClassTracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   bool turned = false;
@@ -143,12 +142,11 @@ void ClassTracker::LearnKinds(Wanted& wanted) {
   }
   const std::vector<std::string> removed = wanted.kinds->EndSweep();
   changed.insert(changed.end(), removed.begin(), removed.end());
-  if (!first && changed.empty()) return;
+  if (first) return listener_.OnClassState(evaluator);
+  if (changed.empty()) return;
+  for (const std::string& name : changed) listener_.OnClassChange(evaluator, name);
   // The kind of a name may have appeared or disappeared, even if it has no objects.
-  for (const std::string& name : changed) {
-    if (!first) on_change_(evaluator, name);
-  }
-  on_state_(evaluator);
+  listener_.OnClassState(evaluator);
 }
 
 std::map<api::GroupResource, std::vector<std::string>> ClassTracker::WithoutKind(
@@ -171,12 +169,8 @@ bool ClassTracker::LacksKind(const Wanted& wanted) const {
 
 void ClassTracker::Start(Wanted& wanted, api::GroupVersionResource resource) {
   wanted.absent = wanted.unsaid = false;
-  const quota::Evaluator& evaluator = *wanted.evaluator;
-  ClassWatch::Callbacks callbacks{
-      .on_change = [this, &evaluator](const std::string& name) { on_change_(evaluator, name); },
-      .on_state = [this, &evaluator] { on_state_(evaluator); }};
-  wanted.watch = std::make_shared<ClassWatch>(context_, std::move(resource), *evaluator.classes,
-                                              std::move(callbacks));
+  wanted.watch =
+      std::make_shared<ClassWatch>(context_, std::move(resource), *wanted.evaluator, listener_);
   wanted.watch->Start();
 }
 
@@ -192,7 +186,7 @@ void ClassTracker::NoticeMissing() {
     wanted.unsaid = unsaid;
     VLOG(1) << "classes are " << (absent ? "not served" : "perhaps served")
             << " resource=" << classes.ToString();
-    on_state_(*wanted.evaluator);
+    listener_.OnClassState(*wanted.evaluator);
   }
 }
 
@@ -221,7 +215,7 @@ base::Task<void> ClassTracker::StopUnneeded() {
   for (const auto& [watch, evaluator] : stopping) {
     LOG(INFO) << "no longer reading classes resource=" << watch->resource().ToString();
     co_await watch->Stop();
-    on_state_(*evaluator);
+    listener_.OnClassState(*evaluator);
   }
 }
 

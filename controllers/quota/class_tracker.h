@@ -35,14 +35,10 @@ struct KnownClasses {
 
 class ClassTracker {
  public:
-  using Listener = std::function<void(const quota::Evaluator& evaluator)>;
-  using ChangeListener =
-      std::function<void(const quota::Evaluator& evaluator, const std::string& name)>;
-
-  // `api` and `served` must outlive it. `on_state` is called when the answer of Of() changes, and
-  // `on_change` for each class that was added, changed or removed.
+  // `api`, `served` and `listener` must outlive it. The listener is told of classes only: when the
+  // answer of Of() changes, and of each class that was added, changed or removed.
   ClassTracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
-               base::Duration keep_unneeded, Listener on_state, ChangeListener on_change);
+               base::Duration keep_unneeded, UsageListener& listener);
 
   // As Tracker::OnQuota(). True if a watch should start, or stop later.
   bool OnQuota(const quota::Quota* before, const quota::Quota* after);
@@ -96,8 +92,7 @@ class ClassTracker {
   const quota::QuotaApi& api_;
   ServedResources& served_;
   base::Duration keep_unneeded_;
-  Listener on_state_;
-  ChangeListener on_change_;
+  UsageListener& listener_;
   std::map<api::GroupResource, Wanted> wanted_;  // by the evaluator's resource
 };
 

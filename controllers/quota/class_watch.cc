@@ -8,17 +8,17 @@
 namespace controllers {
 
 ClassWatch::ClassWatch(TrackingContext context, api::GroupVersionResource resource,
-                       const quota::ClassSource& source, Callbacks callbacks)
+                       const quota::Evaluator& evaluator, UsageListener& listener)
     : context_(std::move(context)),
       resource_(std::move(resource)),
-      source_(source),
-      callbacks_(std::move(callbacks)),
-      table_(source.missing, source.called),
+      evaluator_(evaluator),
+      listener_(listener),
+      table_(evaluator.classes->missing, evaluator.classes->called),
       tasks_(context_.executor),
       metrics_(NewInformerMetrics(context_, context_.name, resource_)) {
   informers::ReflectorOptions options = context_.reflector;
   options.resource = resource_;
-  options.fields = source_.fields;
+  options.fields = evaluator_.classes->fields;
   options.metrics = metrics_.get();
   reflector_ =
       informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
@@ -40,7 +40,7 @@ void ClassWatch::BeginList() {
 
 void ClassWatch::Upsert(const json::Value& object) {
   const std::string name(api::Name(object));
-  base::Result<quota::ClassUsage> one = source_.usage_of(object);
+  base::Result<quota::ClassUsage> one = evaluator_.classes->usage_of(object);
   if (!one) {
     LOG(WARNING) << "class cannot be read; the usage of its objects is unknown resource="
                  << resource_.ToString() << " class=" << name
@@ -53,13 +53,14 @@ void ClassWatch::Upsert(const json::Value& object) {
                  << resource_.ToString() << " class=" << name
                  << " error=" << json::Quote(one->unknown.begin()->second);
   }
-  // During the first list no class is reported: EndList() reports them all by on_state().
-  if (table_.Set(name, std::move(one)) && completeness_.listed()) callbacks_.on_change(name);
+  // During the first list no class is reported: EndList() reports them all by OnClassState().
+  if (table_.Set(name, std::move(one)) && completeness_.listed())
+    listener_.OnClassChange(evaluator_, name);
 }
 
 void ClassWatch::Remove(const json::Value& object) {
   const std::string name(api::Name(object));
-  if (table_.Remove(name) && completeness_.listed()) callbacks_.on_change(name);
+  if (table_.Remove(name) && completeness_.listed()) listener_.OnClassChange(evaluator_, name);
 }
 
 void ClassWatch::EndList() {
@@ -68,10 +69,10 @@ void ClassWatch::EndList() {
     LOG(INFO) << "reading classes resource=" << resource_.ToString()
               << " classes=" << table_.size();
   }
-  for (const std::string& name : removed) callbacks_.on_change(name);
-  callbacks_.on_state();
+  for (const std::string& name : removed) listener_.OnClassChange(evaluator_, name);
+  listener_.OnClassState(evaluator_);
 }
 
-void ClassWatch::OnState() { callbacks_.on_state(); }
+void ClassWatch::OnState() { listener_.OnClassState(evaluator_); }
 
 }  // namespace controllers

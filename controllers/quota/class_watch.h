@@ -5,7 +5,6 @@
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,14 +14,10 @@ namespace controllers {
 
 class ClassWatch final : public informers::CollectionSink {
  public:
-  struct Callbacks {
-    // a class was added, changed or removed
-    std::function<void(const std::string& name)> on_change;
-    std::function<void()> on_state;  // synced() or state() may have changed
-  };
-  // `source` must outlive the watch. Callbacks are called only between Start() and Stop().
+  // REQUIRES: `evaluator` reads classes. It and `listener` must outlive the watch. The listener is
+  // called only between Start() and Stop().
   ClassWatch(TrackingContext context, api::GroupVersionResource resource,
-             const quota::ClassSource& source, Callbacks callbacks);
+             const quota::Evaluator& evaluator, UsageListener& listener);
 
   void Start();
   base::Task<void> Stop();
@@ -45,8 +40,8 @@ class ClassWatch final : public informers::CollectionSink {
  private:
   TrackingContext context_;
   api::GroupVersionResource resource_;
-  const quota::ClassSource& source_;
-  Callbacks callbacks_;
+  const quota::Evaluator& evaluator_;
+  UsageListener& listener_;
   quota::ClassTable table_;
   base::TaskGroup tasks_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;

@@ -251,6 +251,7 @@ void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
 }
 
 void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std::string& name) {
+  tracker_.OnClasses();
   // nothing is counted yet, so no quota depends on the class
   if (tracker_.Find(evaluator.resource) == nullptr) return;
   const auto changed =
@@ -259,6 +260,7 @@ void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std
 }
 
 void QuotaController::OnClassState(const quota::Evaluator& evaluator) {
+  tracker_.OnClasses();
   tracker_.OnResourceState();
   reporter_.OnResourceState();
   ForMany().class_states.insert_or_assign(evaluator.resource, evaluator);

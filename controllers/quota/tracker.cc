@@ -13,16 +13,7 @@ Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedReso
       served_(served),
       listener_(listener),
       options_(options),
-      classes_(
-          context_, api_, served_, options_.keep_unneeded,
-          [this](const quota::Evaluator& evaluator) {
-            WantByClasses();
-            listener_.OnClassState(evaluator);
-          },
-          [this](const quota::Evaluator& evaluator, const std::string& name) {
-            WantByClasses();
-            listener_.OnClassChange(evaluator, name);
-          }),
+      classes_(context_, api_, served_, options_.keep_unneeded, listener_),
       changed_(context_.scheduler->NewAlarm()) {}
 
 std::map<api::GroupResource, quota::Evaluator> Tracker::EvaluatorsFor(
@@ -54,7 +45,7 @@ void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
     for (const auto& [resource, evaluator] : EvaluatorsFor(before->hard)) Unwant(resource);
   }
   if (classes_.OnQuota(before, after)) changed_->Wake();
-  WantByClasses();
+  OnClasses();
   if (options_.by_namespace) CountNamespaces(before, after);
 }
 
@@ -91,7 +82,7 @@ void Tracker::SetGroups(std::string_view ns, std::vector<std::string> groups) {
 
 // An evaluator is also wanted while it owns a name of a quota because of its classes, or may own
 // one: admission must see its objects to refuse them.
-void Tracker::WantByClasses() {
+void Tracker::OnClasses() {
   for (const quota::Evaluator& evaluator : api_.evaluators) {
     if (!evaluator.classes) continue;
     const bool wanted = classes_.GiveNames(evaluator);

@@ -45,7 +45,8 @@ struct UsageSource {
 
 class Tracker {
  public:
-  // `api`, `served` and `listener` must outlive the tracker.
+  // `api`, `served` and `listener` must outlive the tracker. The listener calls OnResourceState()
+  // and OnClasses().
   Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
           UsageListener& listener, TrackerOptions options = {});
 
@@ -56,6 +57,9 @@ class Tracker {
   void SetGroups(std::string_view ns, std::vector<std::string> groups);
   // The state of a watched resource changed (as UsageListener::OnResourceState).
   void OnResourceState();
+  // Classes changed, or became known or unknown (as UsageListener::OnClassChange and OnClassState),
+  // so evaluators may own other names.
+  void OnClasses();
   // The evaluators that own names of `hard`. Valid until the next suspension.
   [[nodiscard]] std::vector<UsageSource> SourcesOf(const quota::ResourceList& hard) const;
   // The names of `hard` that the evaluator owns, considering the classes that are known.
@@ -107,7 +111,6 @@ class Tracker {
   void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
   void Want(const quota::Evaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
-  void WantByClasses();
   [[nodiscard]] static bool IsUnresolved(const Wanted& wanted);
   [[nodiscard]] bool AnyUnresolved() const;
   [[nodiscard]] bool IsLookDue() const;
