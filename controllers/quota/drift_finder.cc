@@ -55,14 +55,14 @@ std::vector<api::ObjectKey> DriftFinder::Unread(std::size_t most) const {
   std::vector<api::ObjectKey> unread;
   for (const auto& [uid, suspect] : suspects_) {
     if (unread.size() == most) break;
-    if (suspect.listed && !suspect.read) unread.push_back(suspect.object);
+    if (suspect.listed && !suspect.facts) unread.push_back(suspect.object);
   }
   return unread;
 }
 
 bool DriftFinder::IsUnread(const quota::Uid& uid) const {
   const auto suspect = suspects_.find(uid);
-  return suspect != suspects_.end() && !suspect->second.read;
+  return suspect != suspects_.end() && !suspect->second.facts;
 }
 
 void DriftFinder::OnRead(const quota::Uid& uid, quota::ObjectFacts facts,
@@ -72,18 +72,17 @@ void DriftFinder::OnRead(const quota::Uid& uid, quota::ObjectFacts facts,
   Suspect& suspect = at->second;
   suspect.facts = std::move(facts);
   suspect.version = version;
-  suspect.read = suspect.listed;
   if (suspect.listed && !IsHeld(suspect, uid)) return;
   // No drift: the object exists after all, or only fields that do not count have changed.
-  if (suspect.listed) ledger_.Set(suspect.object.ns, uid, std::move(suspect.facts), version);
+  if (suspect.listed) ledger_.Set(suspect.object.ns, uid, std::move(*suspect.facts), version);
   suspects_.erase(at);
 }
 
 bool DriftFinder::IsHeld(const Suspect& suspect, const quota::Uid& uid) const {
   const auto held = ledger_.Find(suspect.object.ns, uid);
   const quota::Tie* tie = ledger_.FindTie(suspect.object.ns, uid);
-  const bool tied_alike = tie != nullptr ? suspect.facts.tie == *tie : !suspect.facts.tie;
-  return held && *held == suspect.facts.now && tied_alike;
+  const bool tied_alike = tie != nullptr ? suspect.facts->tie == *tie : !suspect.facts->tie;
+  return held && *held == suspect.facts->now && tied_alike;
 }
 
 bool DriftFinder::Settle(DriftReport& report) {
@@ -97,10 +96,10 @@ bool DriftFinder::Settle(DriftReport& report) {
 
 void DriftFinder::Repair(const quota::Uid& uid, Suspect suspect, DriftReport& report) {
   // It could not be read, so its facts are unknown. It stays as it is.
-  if (suspect.listed && !suspect.read) return;
+  if (suspect.listed && !suspect.facts) return;
   const std::string& ns = suspect.object.ns;
   const bool was_held = ledger_.Find(ns, uid) != nullptr;
-  auto change = suspect.listed ? ledger_.Set(ns, uid, std::move(suspect.facts), suspect.version)
+  auto change = suspect.listed ? ledger_.Set(ns, uid, std::move(*suspect.facts), suspect.version)
                                : ledger_.Remove(ns, uid);
   if (!change) return;
   if (!suspect.listed) {

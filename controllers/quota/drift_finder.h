@@ -12,6 +12,7 @@
 // steps, between which the event loop runs other work. No I/O, one thread. The ledger must outlive
 // it, and must not begin a relist meanwhile.
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -55,9 +56,8 @@ class DriftFinder {
  private:
   struct Suspect {
     api::ObjectKey object;
-    bool listed = false;  // false: in the ledger, but not in the list
-    bool read = false;
-    quota::ObjectFacts facts;
+    bool listed = false;                      // false: in the ledger, but not in the list
+    std::optional<quota::ObjectFacts> facts;  // once it was read
     quota::VersionMark version = quota::kNoVersion;
   };
   [[nodiscard]] bool IsHeld(const Suspect& suspect, const quota::Uid& uid) const;

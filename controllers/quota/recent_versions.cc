@@ -13,9 +13,7 @@ void RecentVersions::OnChanged(base::TimePoint now, const quota::Uid& uid,
 
 bool RecentVersions::HasLater(base::TimePoint now, const quota::Uid& uid,
                               std::string_view version) const {
-  const auto found = latest_.find(uid);
-  if (found == latest_.end() || now - found->second.at >= keep_) return false;
-  return api::IsKnownOlder(version, found->second.version);
+  return Has(now, uid) && api::IsKnownOlder(version, latest_.at(uid).version);
 }
 
 bool RecentVersions::Has(base::TimePoint now, const quota::Uid& uid) const {

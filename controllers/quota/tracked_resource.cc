@@ -104,7 +104,6 @@ void TrackedResource::BeginList() {
   // the state before a restore of the server.
   gone_ = RecentVersions(kGone);
   newest_.clear();
-  newest_of_all_.clear();
   ledger_.BeginSweep();
 }
 
@@ -119,12 +118,12 @@ void TrackedResource::Upsert(const json::Value& object) {
 
 void TrackedResource::ReportShown(const std::string& ns, const quota::Uid& uid) {
   if (completeness_.listed()) listener_.OnShown(ns, uid);
-  if (completeness_.OnShown(newest_of_all_)) listener_.OnResourceState(evaluator_);
+  if (completeness_.OnShown(newest_[""])) listener_.OnResourceState(evaluator_);
 }
 
 void TrackedResource::NoteVersion(const std::string& ns, std::string_view version) {
   api::RaiseVersion(newest_[ns], version);
-  api::RaiseVersion(newest_of_all_, version);
+  api::RaiseVersion(newest_[""], version);
 }
 
 void TrackedResource::Count(const json::Value& object, const std::string& ns,
@@ -175,12 +174,7 @@ bool TrackedResource::IsGone(const quota::Uid& uid) const {
   return gone_.Has(context_.scheduler->Now(), uid);
 }
 
-void TrackedResource::SetGroups(std::string_view ns, std::vector<std::string> groups) {
-  ledger_.SetGroups(ns, std::move(groups));
-}
-
 std::string TrackedResource::NewestIn(const quota::Space& space) const {
-  if (!space.group.empty()) return newest_of_all_;
   const auto newest = newest_.find(space.ns);
   return newest == newest_.end() ? "" : newest->second;
 }

@@ -68,7 +68,9 @@ class TrackedResource final : public informers::CollectionSink {
   void Start();
   base::Task<void> Stop();
   // As Ledger::SetGroups().
-  void SetGroups(std::string_view ns, std::vector<std::string> groups);
+  void SetGroups(std::string_view ns, std::vector<std::string> groups) {
+    ledger_.SetGroups(ns, std::move(groups));
+  }
   // Lists again, because the server was restored to an earlier state.
   void Relist();
   // Call if the server has an object of this version and the watch has not shown it. The watch
@@ -135,8 +137,8 @@ class TrackedResource final : public informers::CollectionSink {
   std::unique_ptr<informers::Reflector> reflector_;
   RecentVersions recent_;
   RecentVersions gone_;
-  std::map<std::string, std::string, std::less<>> newest_;  // version, by namespace
-  std::string newest_of_all_;
+  // version, by namespace; under "" that of all namespaces
+  std::map<std::string, std::string, std::less<>> newest_;
   std::unique_ptr<base::Alarm> expiry_;  // woken when the next LaterFacts may have moved closer
   std::optional<DriftFinder> drift_;     // set during a resync
   // how far it was ahead of the monotonic clock at the last check
