@@ -9,6 +9,7 @@
 #include "pkg/accounting/timing.h"
 #include "pkg/api/names.h"
 #include "pkg/api/object_meta.h"
+#include "pkg/base/text.h"
 
 namespace controllers {
 namespace {
@@ -158,18 +159,13 @@ std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const q
         source.tracked->ledger().Sum(space, quota.selector, evaluator.scopes, names, beside);
     return sum ? observed.used.Add(*sum) : base::Result<void>(sum.error());
   };
-  const auto fail = [&](const std::vector<std::string>& names, const base::Error& error) {
-    std::vector<std::string> unknown;
-    std::ranges::copy_if(names, std::back_inserter(unknown), [&](const auto& name) {
-      return std::ranges::find(source.names, name) != source.names.end();
-    });
-    std::ranges::copy(unknown, std::back_inserter(observed.unknown));
-    AddTo(obstacles, ObstacleOf(evaluator, error), std::move(unknown));
+  const auto fail = [&](std::vector<std::string> names, const base::Error& error) {
+    std::erase_if(names, [&](const auto& name) { return !base::IsOneOf(name, source.names); });
+    std::ranges::copy(names, std::back_inserter(observed.unknown));
+    AddTo(obstacles, ObstacleOf(evaluator, error), std::move(names));
   };
-  std::vector<std::string> others;
-  std::ranges::copy_if(source.names, std::back_inserter(others), [&](const std::string& name) {
-    return std::ranges::find(by_class, name) == by_class.end();
-  });
+  std::vector<std::string> others = source.names;
+  std::erase_if(others, [&](const auto& name) { return base::IsOneOf(name, by_class); });
   if (!others.empty()) {
     if (const auto added = add(others, {}); !added) fail(others, added.error());
   }
