@@ -7,13 +7,8 @@
 namespace controllers {
 
 ClassTracker::ClassTracker(TrackingContext context, const quota::QuotaApi& api,
-                           ServedResources& served, base::Duration keep_unneeded,
-                           UsageListener& listener)
-    : context_(std::move(context)),
-      api_(api),
-      served_(served),
-      keep_unneeded_(keep_unneeded),
-      listener_(listener) {}
+                           ServedResources& served, UsageListener& listener)
+    : context_(std::move(context)), api_(api), served_(served), listener_(listener) {}
 
 bool ClassTracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   bool turned = false;
@@ -104,7 +99,7 @@ bool ClassTracker::AnyUnresolved(base::TimePoint since) const {
 
 base::TimePoint ClassTracker::NextDrop(base::TimePoint latest) const {
   for (const auto& [resource, wanted] : wanted_) {
-    if (wanted.names.empty()) latest = std::min(latest, wanted.unneeded_since + keep_unneeded_);
+    if (wanted.names.empty()) latest = std::min(latest, wanted.unneeded_since + kKeepUnneeded);
   }
   return latest;
 }
@@ -117,9 +112,12 @@ void ClassTracker::StartServed() {
       continue;
     }
     auto served = served_.Find(wanted.evaluator->classes->resource, ResourceScope::kCluster);
-    if (served) Start(wanted, std::move(*served));
+    if (served) {
+      Start(wanted, std::move(*served));
+    } else {
+      NoticeMissing(wanted);
+    }
   }
-  NoticeMissing();
 }
 
 // Takes the kinds from the last answer of discovery. A kind that several resources serve counts
@@ -174,20 +172,16 @@ void ClassTracker::Start(Wanted& wanted, api::GroupVersionResource resource) {
   wanted.watch->Start();
 }
 
-void ClassTracker::NoticeMissing() {
-  for (auto& [resource, wanted] : wanted_) {
-    const bool kinds = wanted.evaluator->classes->usage_of_kind != nullptr;
-    if (wanted.watch || wanted.names.empty() || kinds) continue;
-    const api::GroupResource& classes = wanted.evaluator->classes->resource;
-    const bool absent = served_.IsAbsent(classes, ResourceScope::kCluster);
-    const bool unsaid = served_.IsUnknown(classes, ResourceScope::kCluster);
-    if (absent == wanted.absent && unsaid == wanted.unsaid) continue;
-    wanted.absent = absent;
-    wanted.unsaid = unsaid;
-    VLOG(1) << "classes are " << (absent ? "not served" : "perhaps served")
-            << " resource=" << classes.ToString();
-    listener_.OnClassState(*wanted.evaluator);
-  }
+void ClassTracker::NoticeMissing(Wanted& wanted) {
+  const api::GroupResource& classes = wanted.evaluator->classes->resource;
+  const bool absent = served_.IsAbsent(classes, ResourceScope::kCluster);
+  const bool unsaid = served_.IsUnknown(classes, ResourceScope::kCluster);
+  if (absent == wanted.absent && unsaid == wanted.unsaid) return;
+  wanted.absent = absent;
+  wanted.unsaid = unsaid;
+  VLOG(1) << "classes are " << (absent ? "not served" : "perhaps served")
+          << " resource=" << classes.ToString();
+  listener_.OnClassState(*wanted.evaluator);
 }
 
 bool ClassTracker::MustStop(const Wanted& wanted) const {
@@ -203,7 +197,7 @@ base::Task<void> ClassTracker::StopUnneeded() {
   std::map<std::shared_ptr<ClassWatch>, const quota::Evaluator*> stopping;
   for (auto entry = wanted_.begin(); entry != wanted_.end();) {
     Wanted& wanted = entry->second;
-    const bool unneeded = wanted.names.empty() && now - wanted.unneeded_since >= keep_unneeded_;
+    const bool unneeded = wanted.names.empty() && now - wanted.unneeded_since >= kKeepUnneeded;
     if (wanted.watch && (unneeded || MustStop(wanted))) {
       stopping.emplace(std::exchange(wanted.watch, {}), wanted.evaluator);
       wanted.absent =

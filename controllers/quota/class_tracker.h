@@ -33,12 +33,15 @@ struct KnownClasses {
   std::optional<base::Error> trouble = {};  // why they cannot be listed or watched
 };
 
+// What no quota needs is dropped after this time: a quota may be deleted and created again.
+inline constexpr std::chrono::minutes kKeepUnneeded{1};
+
 class ClassTracker {
  public:
   // `api`, `served` and `listener` must outlive it. The listener is told of classes only: when the
   // answer of Of() changes, and of each class that was added, changed or removed.
   ClassTracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
-               base::Duration keep_unneeded, UsageListener& listener);
+               UsageListener& listener);
 
   // As Tracker::OnQuota(). True if a watch should start, or stop later.
   bool OnQuota(const quota::Quota* before, const quota::Quota* after);
@@ -83,7 +86,7 @@ class ClassTracker {
   };
   void LearnKinds(Wanted& wanted);
   [[nodiscard]] bool LacksKind(const Wanted& wanted) const;
-  void NoticeMissing();
+  void NoticeMissing(Wanted& wanted);
   bool Count(const quota::Evaluator& evaluator, const quota::ResourceList& hard, bool more);
   void Start(Wanted& wanted, api::GroupVersionResource resource);
   [[nodiscard]] bool MustStop(const Wanted& wanted) const;
@@ -91,7 +94,6 @@ class ClassTracker {
   TrackingContext context_;
   const quota::QuotaApi& api_;
   ServedResources& served_;
-  base::Duration keep_unneeded_;
   UsageListener& listener_;
   std::map<api::GroupResource, Wanted> wanted_;  // by the evaluator's resource
 };

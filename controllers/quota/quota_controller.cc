@@ -36,8 +36,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       own_namespace_(store_),
       cluster_(api.form.cluster ? NewClusterReach() : nullptr),
       reach_(cluster_ ? static_cast<const Reach&>(*cluster_) : own_namespace_),
-      tracker_(context_, api_, served, *this,
-               {.by_namespace = options.guarded != nullptr && !api.form.cluster}),
+      tracker_(context_, api_, served, *this, options.guarded != nullptr && !api.form.cluster),
       usage_(*context_.scheduler, *context_.client, served, tracker_, pulse_),
       reporter_(
           *context_.scheduler, context_.events, api_, store_, tracker_,

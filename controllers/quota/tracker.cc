@@ -5,15 +5,21 @@
 #include <algorithm>
 
 namespace controllers {
+namespace {
+
+constexpr std::chrono::seconds kRediscoverWanted{1};  // while a named resource is missing
+constexpr std::chrono::seconds kRediscoverIdle{30};
+
+}  // namespace
 
 Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
-                 UsageListener& listener, TrackerOptions options)
+                 UsageListener& listener, bool by_namespace)
     : context_(std::move(context)),
       api_(api),
       served_(served),
       listener_(listener),
-      options_(options),
-      classes_(context_, api_, served_, options_.keep_unneeded, listener_),
+      by_namespace_(by_namespace),
+      classes_(context_, api_, served_, listener_),
       changed_(context_.scheduler->NewAlarm()) {}
 
 std::map<api::GroupResource, quota::Evaluator> Tracker::EvaluatorsFor(
@@ -46,7 +52,7 @@ void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   }
   if (classes_.OnQuota(before, after)) changed_->Wake();
   OnClasses();
-  if (options_.by_namespace) CountNamespaces(before, after);
+  if (by_namespace_) CountNamespaces(before, after);
 }
 
 std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard) const {
@@ -139,8 +145,6 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
     sources.push_back({.evaluator = &evaluator,
                        .names = std::move(names),
                        .resource = evaluator.classes->resource,
-                       .classes = nullptr,
-                       .tracked = nullptr,
                        .wanted_since = known.wanted_since,
                        .known_absent = known.unsaid,
                        .trouble = known.trouble});
@@ -231,21 +235,19 @@ bool Tracker::IsUnresolved(const Wanted& wanted) {
   return trouble && trouble->Is(base::ErrorCode::kNotFound);
 }
 
-bool Tracker::AnyUnresolved() const {
-  return classes_.AnyUnresolved() ||
-         std::any_of(wanted_.begin(), wanted_.end(),
-                     [](const auto& entry) { return IsUnresolved(entry.second); });
+bool Tracker::AnyUnresolved(base::TimePoint since) const {
+  return classes_.AnyUnresolved(since) ||
+         std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
+           return IsUnresolved(entry.second) && entry.second.since > since;
+         });
 }
 
 bool Tracker::IsLookDue() const {
   if (last_discovery_ == base::TimePoint{}) return true;
   const base::Duration since = context_.scheduler->Now() - last_discovery_;
-  if (since >= options_.rediscover_idle) return true;
-  const bool never_asked_for = std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
-    return IsUnresolved(entry.second) && entry.second.since > last_discovery_;
-  });
-  return never_asked_for || classes_.AnyUnresolved(last_discovery_) ||
-         (AnyUnresolved() && since >= options_.rediscover_wanted);
+  if (since >= kRediscoverIdle) return true;
+  const bool never_asked_for = AnyUnresolved(last_discovery_);
+  return never_asked_for || (AnyUnresolved() && since >= kRediscoverWanted);
 }
 
 base::Task<void> Tracker::Run() {
@@ -314,8 +316,7 @@ base::Task<void> Tracker::StopUnneeded() {
   std::vector<std::shared_ptr<TrackedResource>> stopping;
   for (auto entry = wanted_.begin(); entry != wanted_.end();) {
     Wanted& wanted = entry->second;
-    const bool unneeded =
-        wanted.quotas == 0 && now - wanted.unneeded_since >= options_.keep_unneeded;
+    const bool unneeded = wanted.quotas == 0 && now - wanted.unneeded_since >= kKeepUnneeded;
     const bool gone = wanted.tracked && served_.IsAbsent(entry->first);
     const bool stops = wanted.tracked && (unneeded || gone || MustMove(*wanted.tracked));
     if (stops) stopping.push_back(std::exchange(wanted.tracked, {}));
@@ -340,10 +341,9 @@ base::Task<void> Tracker::StopAll() {
 
 base::TimePoint Tracker::NextLook() const {
   const base::TimePoint now = context_.scheduler->Now();
-  base::TimePoint next =
-      last_discovery_ + (AnyUnresolved() ? options_.rediscover_wanted : options_.rediscover_idle);
+  base::TimePoint next = last_discovery_ + (AnyUnresolved() ? kRediscoverWanted : kRediscoverIdle);
   for (const auto& [resource, wanted] : wanted_) {
-    if (wanted.quotas == 0) next = std::min(next, wanted.unneeded_since + options_.keep_unneeded);
+    if (wanted.quotas == 0) next = std::min(next, wanted.unneeded_since + kKeepUnneeded);
   }
   return std::max(classes_.NextDrop(next), now + std::chrono::milliseconds(10));
 }

@@ -23,13 +23,6 @@
 
 namespace controllers {
 
-struct TrackerOptions {
-  std::chrono::milliseconds rediscover_wanted{1'000};  // while a named resource is missing
-  std::chrono::milliseconds rediscover_idle{30'000};
-  std::chrono::milliseconds keep_unneeded{60'000};  // a quota may be deleted and created again
-  bool by_namespace = false;                        // NamespacesOf() is used
-};
-
 // One evaluator that counts some names of a quota. While its classes are unknown there may be a
 // second, unwatched source, for the names that it may own because of its classes.
 struct UsageSource {
@@ -46,9 +39,9 @@ struct UsageSource {
 class Tracker {
  public:
   // `api`, `served` and `listener` must outlive the tracker. The listener calls OnResourceState()
-  // and OnClasses().
+  // and OnClasses(). `by_namespace`: NamespacesOf() is used.
   Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
-          UsageListener& listener, TrackerOptions options = {});
+          UsageListener& listener, bool by_namespace = false);
 
   // A quota was added, changed or removed (as QuotaListener::OnQuota), so other names may be in
   // use.
@@ -75,7 +68,7 @@ class Tracker {
   // suspension.
   [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;
   // False: any namespace may be limited.
-  [[nodiscard]] bool limits_by_namespace() const { return options_.by_namespace; }
+  [[nodiscard]] bool limits_by_namespace() const { return by_namespace_; }
   // The namespaces whose quotas name the resource. Empty unless `by_namespace`.
   [[nodiscard]] const LimitedNamespaces::Counts& NamespacesOf(
       const api::GroupResource& resource) const {
@@ -112,7 +105,8 @@ class Tracker {
   void Want(const quota::Evaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
   [[nodiscard]] static bool IsUnresolved(const Wanted& wanted);
-  [[nodiscard]] bool AnyUnresolved() const;
+  // True if this holds for a resource, or for classes, that are wanted since a time after `since`.
+  [[nodiscard]] bool AnyUnresolved(base::TimePoint since = base::TimePoint::min()) const;
   [[nodiscard]] bool IsLookDue() const;
   base::Task<void> Rediscover();
   void NoticeMissing();
@@ -129,7 +123,7 @@ class Tracker {
   const quota::QuotaApi& api_;
   ServedResources& served_;
   UsageListener& listener_;
-  TrackerOptions options_;
+  bool by_namespace_;
   std::map<api::GroupResource, Wanted> wanted_;
   LimitedNamespaces namespaces_;
   std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
