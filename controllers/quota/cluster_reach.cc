@@ -1,9 +1,12 @@
 #include "controllers/quota/cluster_reach.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "pkg/accounting/timing.h"
+#include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
@@ -11,16 +14,101 @@ namespace {
 
 // Each namespace is matched with all quotas.
 constexpr int kMatchedAStep = 32;
+// Names that are compared with a list in one turn of the event loop.
+constexpr int kNamespacesAStep = 256;
+
+const api::GroupVersionResource kAllNamespaces{"", "v1", "namespaces"};
 
 }  // namespace
 
 ClusterReach::ClusterReach(const TrackingContext& context, Hooks hooks)
     : context_(context),
       hooks_(std::move(hooks)),
-      watch_(context_,
-             {.on_namespace = [this](const std::string& ns,
-                                     Labels labels) { OnNamespace(ns, std::move(labels)); },
-              .on_state = [this] { hooks_.on_state(); }}) {}
+      tasks_(context_.executor),
+      wake_(context_.scheduler->NewAlarm()),
+      metrics_(NewInformerMetrics(context_, context_.name + "-namespaces", kAllNamespaces)),
+      started_(context_.scheduler->Now()) {
+  informers::ReflectorOptions options = context_.reflector;
+  options.resource = kAllNamespaces;
+  options.fields = {"metadata.labels"};
+  options.metrics = metrics_.get();
+  reflector_ =
+      informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
+}
+
+base::Task<void> ClusterReach::Run() {
+  co_await base::DeferCancellation();
+  tasks_.Spawn("namespaces", [this] { return reflector_->Run(); });
+  while (!co_await base::Stopping()) {
+    if (TakeSome()) {
+      co_await base::NextTurn();
+    } else {
+      co_await wake_->WaitUntil(base::TimePoint::max());
+    }
+  }
+  tasks_.Cancel();
+  co_await tasks_.Join();
+}
+
+void ClusterReach::Relist() {
+  completeness_.OnRelist();
+  reflector_->Relist();
+}
+
+const api::GroupVersionResource& ClusterReach::resource() const { return kAllNamespaces; }
+
+void ClusterReach::BeginList() {
+  completeness_.OnListBegins();
+  ++list_;
+  // Versions from before this list may come from before a restore of the server.
+  newest_.clear();
+  swept_.clear();
+}
+
+void ClusterReach::Upsert(const json::Value& object) {
+  const std::string name(api::Name(object));
+  const json::Value* const labels = object.At({"metadata", "labels"});
+  NoteVersion(object);
+  names_[name] = list_;
+  OnNamespace(name, labels != nullptr ? *labels : json::Value());
+}
+
+void ClusterReach::Remove(const json::Value& object) {
+  const std::string name(api::Name(object));
+  NoteVersion(object);
+  if (names_.erase(name) > 0) OnNamespace(name, std::nullopt);
+}
+
+void ClusterReach::NoteVersion(const json::Value& object) {
+  api::RaiseVersion(newest_, api::ResourceVersion(object));
+}
+
+bool ClusterReach::SweepSome() {
+  auto at = names_.upper_bound(swept_);
+  for (int i = 0; i < kNamespacesAStep && at != names_.end(); ++i) {
+    swept_ = at->first;
+    if (at->second == list_) {
+      ++at;
+    } else {
+      at = names_.erase(at);
+      OnNamespace(swept_, std::nullopt);
+    }
+  }
+  return at != names_.end();
+}
+
+void ClusterReach::EndList() {
+  while (SweepSome()) continue;
+  if (completeness_.OnListEnds()) {
+    LOG(INFO) << "namespaces listed quota_api=" << context_.name << " namespaces=" << names_.size();
+  }
+  hooks_.on_state();
+}
+
+void ClusterReach::OnState() {
+  completeness_.OnState(context_.scheduler->Now(), reflector_->state());
+  hooks_.on_state();
+}
 
 void ClusterReach::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   Tell(after != nullptr ? tree_.PutQuota(*after) : tree_.RemoveQuota(before->key.name));
@@ -28,14 +116,14 @@ void ClusterReach::OnQuota(const quota::Quota* before, const quota::Quota* after
 
 void ClusterReach::OnQuotasSynced() {
   quotas_synced_ = true;
-  watch_.Wake();
+  wake_->Wake();
 }
 
 void ClusterReach::OnNamespace(const std::string& ns, Labels labels) {
   const bool at_once = synced();
   if (at_once) return Take(ns, labels);
   waiting_.insert_or_assign(ns, std::move(labels));
-  watch_.Wake();
+  wake_->Wake();
 }
 
 void ClusterReach::Take(const std::string& ns, const Labels& labels) {
@@ -64,7 +152,8 @@ void ClusterReach::NoteLosing(const std::vector<std::string>& quotas) {
 
 base::TimePoint ClusterReach::BehindUntil(std::string_view quota) const {
   const auto losing = losing_.find(quota);
-  const base::TimePoint behind_until = watch_.behind_until();
+  const base::TimePoint behind_until =
+      completeness_.BehindUntil(context_.scheduler->Now(), reflector_->state());
   return losing == losing_.end() ? behind_until : std::max(behind_until, losing->second);
 }
 
@@ -89,16 +178,17 @@ bool ClusterReach::Known(std::string_view ns) const {
   return synced() && !trouble() && tree_.KnowsNamespace(ns);
 }
 
-bool ClusterReach::synced() const { return quotas_synced_ && watch_.synced() && waiting_.empty(); }
+bool ClusterReach::synced() const {
+  return quotas_synced_ && completeness_.synced() && waiting_.empty();
+}
 
 std::optional<Obstacle> ClusterReach::Incomplete(base::Duration patience) const {
   if (synced()) return std::nullopt;
   Obstacle obstacle{.resource = resource().WithoutVersion().ToString()};
-  const auto& trouble = watch_.state().trouble;
-  if (trouble) {
+  if (trouble()) {
     obstacle.kind = Obstacle::Kind::kRefused;
-    obstacle.why = trouble->message;
-  } else if (context_.scheduler->Now() - watch_.started() > patience) {
+    obstacle.why = trouble()->message;
+  } else if (context_.scheduler->Now() - started_ > patience) {
     obstacle.kind = Obstacle::Kind::kSilent;
     obstacle.why = "the namespaces are not listed yet";
   }
@@ -106,8 +196,8 @@ std::optional<Obstacle> ClusterReach::Incomplete(base::Duration patience) const 
 }
 
 bool ClusterReach::Reaches(std::string_view version) const {
-  return api::ReachesVersion(watch_.newest(), version) ||
-         api::ReachesVersion(watch_.state().resource_version, version);
+  return api::ReachesVersion(newest_, version) ||
+         api::ReachesVersion(reflector_->state().resource_version, version);
 }
 
 }  // namespace controllers

@@ -1,7 +1,7 @@
 #pragma once
 
-// Which namespaces ClusterQuotas reach. Matches the labels of namespaces with the selectors of
-// quotas, and reports to which quotas a namespace belongs.
+// Which namespaces ClusterQuotas reach. Watches the metadata of all namespaces, matches their
+// labels with the selectors of quotas, and reports to which quotas a namespace belongs.
 //
 // A namespace that changes is matched at once. The namespaces of a list are matched a few in each
 // turn, and only after the quotas are listed. Otherwise each listed quota would be matched with
@@ -9,6 +9,7 @@
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,13 +19,13 @@
 #include <vector>
 
 #include "controllers/quota/namespace_labels.h"
-#include "controllers/quota/namespace_watch.h"
 #include "controllers/quota/reach.h"
+#include "controllers/quota/tracked_resource.h"
 #include "pkg/quota/cluster/quota_tree.h"
 
 namespace controllers {
 
-class ClusterReach final : public Reach, public NamespaceLabels {
+class ClusterReach final : public Reach, public NamespaceLabels, public informers::CollectionSink {
  public:
   struct Hooks {
     // From now on exactly the quotas of these names reach the namespace.
@@ -39,28 +40,35 @@ class ClusterReach final : public Reach, public NamespaceLabels {
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
   void OnQuotasSynced();
   // Runs until cancelled.
-  base::Task<void> Run() {
-    return watch_.Run([this] { return TakeSome(); });
-  }
-  void Relist() { watch_.Relist(); }
+  base::Task<void> Run();
+  // Lists the namespaces again, because the server was restored to an earlier state.
+  void Relist();
 
   [[nodiscard]] std::vector<api::ObjectKey> QuotasOf(std::string_view ns) const override;
   [[nodiscard]] bool Known(std::string_view ns) const override;
   // True if the tree has all namespaces and all quotas.
   [[nodiscard]] bool synced() const;
-  [[nodiscard]] const std::optional<base::Error>& trouble() const { return watch_.state().trouble; }
+  [[nodiscard]] const std::optional<base::Error>& trouble() const {
+    return reflector_->state().trouble;
+  }
   [[nodiscard]] std::optional<Obstacle> Incomplete(base::Duration patience) const override;
   [[nodiscard]] base::TimePoint BehindUntil(std::string_view quota) const override;
-  [[nodiscard]] const api::GroupVersionResource& resource() const override {
-    return NamespaceWatch::resource();
-  }
-  [[nodiscard]] std::string Newest() const override { return watch_.newest(); }
+  [[nodiscard]] const api::GroupVersionResource& resource() const override;
+  [[nodiscard]] std::string Newest() const override { return newest_; }
   [[nodiscard]] bool Reaches(std::string_view version) const override;
   [[nodiscard]] const quota::QuotaTree& tree() const { return tree_; }
   [[nodiscard]] const quota::QuotaTree* quota_tree() const override { return &tree_; }
 
+  void BeginList() override;
+  void Upsert(const json::Value& object) override;
+  void Remove(const json::Value& object) override;
+  bool SweepSome() override;
+  void EndList() override;
+  void OnState() override;
+
  private:
   using Labels = std::optional<json::Value>;  // nullopt: the namespace is gone
+  void NoteVersion(const json::Value& object);
   void OnNamespace(const std::string& ns, Labels labels);
   void Take(const std::string& ns, const Labels& labels);
   // Returns false if nothing was waiting.
@@ -75,7 +83,18 @@ class ClusterReach final : public Reach, public NamespaceLabels {
   // Quotas that lost a namespace lately, and until when they do not lower `used`.
   std::map<std::string, base::TimePoint, std::less<>> losing_;
   bool quotas_synced_ = false;
-  NamespaceWatch watch_;
+  // The namespaces that were shown, with the number of the list that showed it, or that preceded
+  // its event.
+  std::map<std::string, std::uint64_t> names_;
+  std::uint64_t list_ = 0;
+  std::string newest_;  // the newest version that was shown since the last list began
+  std::string swept_;   // the names up to this one were compared with the list
+  base::TaskGroup tasks_;
+  std::unique_ptr<base::Alarm> wake_;  // woken when a namespace can be put into the tree
+  std::unique_ptr<metrics::InformerMetrics> metrics_;
+  std::unique_ptr<informers::Reflector> reflector_;
+  base::TimePoint started_{};
+  Completeness completeness_;
 };
 
 }  // namespace controllers
