@@ -44,11 +44,10 @@ void DriftFinder::OnRestart() {
 }
 
 bool DriftFinder::LookForVanished() {
-  return ledger_.VisitUnseen(vanished_place_, kObjectsAStep,
-                             [this](std::string_view ns, const quota::Uid& uid) {
-                               if (!touched_.contains(uid))
-                                 suspects_[uid].object.ns = std::string(ns);
-                             });
+  const auto suspect = [this](std::string_view ns, const quota::Uid& uid) {
+    if (!touched_.contains(uid)) suspects_[uid].object.ns = std::string(ns);
+  };
+  return ledger_.VisitUnseen(vanished_place_, kObjectsAStep, suspect);
 }
 
 std::vector<api::ObjectKey> DriftFinder::Unread(std::size_t most) const {

@@ -188,19 +188,12 @@ quota::ResourceList ObservedUsage::UsageOf(const quota::Quota& quota,
   if (!evaluator.classes && !evaluator.owners) return facts.usage;
   const TrackedResource* tracked = tracker_.Find(evaluator.resource);
   if (tracked == nullptr) return facts.usage;
-  return KnownUsageOf(evaluator, *tracked, ns, uid, facts);
-}
-
-// Uses the amounts that a class has, even if it lacks others: each name is charged by itself.
-quota::ResourceList ObservedUsage::KnownUsageOf(const quota::Evaluator& evaluator,
-                                                const TrackedResource& tracked, std::string_view ns,
-                                                const quota::Uid& uid,
-                                                const quota::Facts& facts) const {
   const quota::Beside beside = tracker_.BesideOf(evaluator);
-  const quota::Ledger& ledger = tracked.ledger();
+  const quota::Ledger& ledger = tracked->ledger();
   const auto usage = ledger.UsageOf(ns, facts, ledger.FindTie(ns, uid), beside);
   if (usage) return *usage;
   if (beside.classes == nullptr || beside.owners != nullptr) return facts.usage;
+  // Uses the amounts that a class has, even if it lacks others: each name is charged by itself.
   std::optional<quota::UnknownUsage> unknown;
   const auto known = beside.classes->ResolveKnown(facts, unknown);
   return known ? *known : facts.usage;

@@ -76,10 +76,6 @@ class ObservedUsage final : public admission::ObjectBook {
   std::vector<Obstacle> AddUsage(const UsageSource& source, const quota::Quota& quota,
                                  quota::Observed& observed) const;
   [[nodiscard]] base::TimePoint BehindUntil(const UsageSource& source) const;
-  [[nodiscard]] quota::ResourceList KnownUsageOf(const quota::Evaluator& evaluator,
-                                                 const TrackedResource& tracked,
-                                                 std::string_view ns, const quota::Uid& uid,
-                                                 const quota::Facts& facts) const;
 
   base::Scheduler& scheduler_;
   client::ApiClient& client_;
