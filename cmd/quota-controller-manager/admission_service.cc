@@ -187,7 +187,7 @@ void AdmissionService::WantRules(const std::string& quota_api) {
 }
 
 webhook::Namespaces AdmissionService::Limited(
-    const controllers::LimitedNamespaces::Counts& namespaces) const {
+    const controllers::LimitedNamespaces& namespaces) const {
   // With too many names for a namespaceSelector the webhook is called for all namespaces.
   if (namespaces.size() > webhook::kMostNamespaces + exempt_.size()) return {};
   webhook::Namespaces limited{.all_but = false};

@@ -94,8 +94,7 @@ class AdmissionService final : public webhook::StoredRulesListener {
   void FollowWebhooks(base::Duration slowest);
   // Returns the namespaces for which the API server must call us: those with quotas, except exempt
   // ones.
-  [[nodiscard]] webhook::Namespaces Limited(
-      const controllers::LimitedNamespaces::Counts& namespaces) const;
+  [[nodiscard]] webhook::Namespaces Limited(const controllers::LimitedNamespaces& namespaces) const;
   [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;
   bool ServeWith(const webhook::CertificateMaterial& material);
   base::Task<void> CloseAfter(std::chrono::milliseconds linger);

@@ -66,13 +66,21 @@ std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard)
 
 void Tracker::CountNamespaces(const quota::Quota* before, const quota::Quota* after) {
   if (after != nullptr) {
-    for (const auto& resource : LimitedBy(after->hard)) namespaces_.Add(resource, after->key.ns);
+    for (const auto& resource : LimitedBy(after->hard)) ++namespaces_[resource][after->key.ns];
   }
   if (before != nullptr) {
     for (const auto& resource : LimitedBy(before->hard)) {
-      namespaces_.Remove(resource, before->key.ns);
+      LimitedNamespaces& limited = namespaces_.at(resource);
+      if (--limited.at(before->key.ns) == 0) limited.erase(before->key.ns);
+      if (limited.empty()) namespaces_.erase(resource);
     }
   }
+}
+
+const LimitedNamespaces& Tracker::NamespacesOf(const api::GroupResource& resource) const {
+  static const LimitedNamespaces none;
+  const auto limited = namespaces_.find(resource);
+  return limited == namespaces_.end() ? none : limited->second;
 }
 
 void Tracker::SetGroups(std::string_view ns, std::vector<std::string> groups) {
@@ -154,9 +162,7 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
 
 std::vector<std::string> Tracker::OwnedNames(const quota::Evaluator& evaluator,
                                              const quota::ResourceList& hard) const {
-  const bool classes = evaluator.classes.has_value();
-  return quota::OwnedNames(evaluator, hard,
-                           classes ? classes_.Of(evaluator.resource).table : nullptr);
+  return quota::OwnedNames(evaluator, hard, classes_.Of(evaluator.resource).table);
 }
 
 const TrackedResource* Tracker::Find(const api::GroupResource& resource) const {

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "controllers/quota/class_tracker.h"
-#include "controllers/quota/limited_namespaces.h"
 #include "controllers/quota/served_resources.h"
 #include "controllers/quota/tracked_resource.h"
 #include "pkg/quota/quota.h"
@@ -35,6 +34,10 @@ struct UsageSource {
   bool known_absent = false;  // the server answered, and does not serve it as far as is known
   std::optional<base::Error> trouble = {};  // why it cannot be listed or watched
 };
+
+// The namespaces with quotas that have a name which an evaluator owns, or may own because of its
+// classes, and the number of these quotas.
+using LimitedNamespaces = std::map<std::string, std::size_t>;
 
 class Tracker {
  public:
@@ -69,11 +72,9 @@ class Tracker {
   [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;
   // False: any namespace may be limited.
   [[nodiscard]] bool limits_by_namespace() const { return by_namespace_; }
-  // The namespaces whose quotas name the resource. Empty unless `by_namespace`.
-  [[nodiscard]] const LimitedNamespaces::Counts& NamespacesOf(
-      const api::GroupResource& resource) const {
-    return namespaces_.Of(resource);
-  }
+  // The namespaces in which quotas limit the resource. Empty unless `by_namespace`. Valid until the
+  // next OnQuota().
+  [[nodiscard]] const LimitedNamespaces& NamespacesOf(const api::GroupResource& resource) const;
   // The resources that are watched now.
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
   // Lists everything again, because the server was restored to an earlier state.
@@ -125,7 +126,7 @@ class Tracker {
   UsageListener& listener_;
   bool by_namespace_;
   std::map<api::GroupResource, Wanted> wanted_;
-  LimitedNamespaces namespaces_;
+  std::map<api::GroupResource, LimitedNamespaces> namespaces_;
   std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
   ClassTracker classes_;
   std::set<api::GroupResource> wanted_by_classes_;  // also counted in Wanted::quotas

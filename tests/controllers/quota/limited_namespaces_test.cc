@@ -1,5 +1,3 @@
-#include "controllers/quota/limited_namespaces.h"
-
 #include <catch2/catch.hpp>
 
 #include "tests/controllers/quota/controller_fixture.h"
@@ -16,29 +14,37 @@ const api::GroupResource kOfPods{"", "pods"};
 const api::GroupResource kOfSecrets{"", "secrets"};
 const api::GroupResource kOfClaims{"resource.k8s.io", "resourceclaims"};
 
+// Admission decides, so the tracker counts the namespaces.
+controllers::QuotaControllerOptions WithAdmission() {
+  controllers::QuotaControllerOptions options;
+  options.guarded = [](const quota::Evaluator&, std::string_view ns) { return ns == "team-a"; };
+  return options;
+}
+
 }  // namespace
 
 TEST_CASE("limited namespaces: a namespace is included while it has a quota", "[controllers]") {
-  controllers::LimitedNamespaces limited;
-  CHECK(limited.Of(kOfPods).empty());
-  limited.Add(kOfPods, "a");
-  limited.Add(kOfPods, "a");
-  limited.Add(kOfPods, "b");
-  limited.Add(kOfSecrets, "a");
-  CHECK(limited.Of(kOfPods) == controllers::LimitedNamespaces::Counts{{"a", 2}, {"b", 1}});
-  limited.Remove(kOfPods, "a");
-  limited.Remove(kOfPods, "b");
-  CHECK(limited.Of(kOfPods) == controllers::LimitedNamespaces::Counts{{"a", 1}});
-  limited.Remove(kOfPods, "a");
-  CHECK(limited.Of(kOfPods).empty());
-  CHECK(limited.Of(kOfSecrets).size() == 1);
+  ControllerFixture f(WithAdmission());
+  const auto in = [&](const api::GroupResource& resource) {
+    f.RunFor(1s);
+    return f.controller->tracker().NamespacesOf(resource);
+  };
+  CHECK(in(kOfPods).empty());
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}, {"secrets", "3"}}, "a"));
+  f.cluster.Put(kQuotas, MakeQuota("r", {{"pods", "3"}}, "a"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}, "b"));
+  CHECK(in(kOfPods) == controllers::LimitedNamespaces{{"a", 2}, {"b", 1}});
+  f.cluster.Delete(kQuotas, "a", "r");
+  f.cluster.Delete(kQuotas, "b", "q");
+  CHECK(in(kOfPods) == controllers::LimitedNamespaces{{"a", 1}});
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"secrets", "3"}}, "a"));
+  CHECK(in(kOfPods).empty());
+  CHECK(in(kOfSecrets).size() == 1);
 }
 
 TEST_CASE("limited namespaces: names that classes may own include the namespaces of claims",
           "[controllers]") {
-  controllers::QuotaControllerOptions options;
-  options.guarded = [](const quota::Evaluator&, std::string_view ns) { return ns == "team-a"; };
-  ControllerFixture f(options);
+  ControllerFixture f(WithAdmission());
   const auto in = [&](const api::GroupResource& resource) {
     return f.controller->tracker().NamespacesOf(resource).size();
   };
