@@ -290,25 +290,19 @@ base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
 base::Task<base::Result<void>> TrackedResource::ReadSuspects() {
   constexpr std::size_t kMostLists = 32;
   if (!drift_) co_return base::Result<void>();
-  const std::vector<api::ObjectKey> unread = drift_->Unread(kMostLists + 1);
-  if (unread.size() > kMostLists) {
-    co_return co_await Read(OptionsFor(context_.reflector, resource_, evaluator_));
+  const informers::ReflectorOptions all = OptionsFor(context_.reflector, resource_, evaluator_);
+  std::vector<informers::ReflectorOptions> lists;
+  for (const api::ObjectKey& object : drift_->Unread(kMostLists + 1)) {
+    informers::ReflectorOptions& one = lists.emplace_back(all);
+    one.ns = object.ns;
+    one.field_selector = "metadata.name=" + object.name;
   }
-  for (const api::ObjectKey& object : unread) {
-    informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
-    options.ns = object.ns;
-    options.field_selector = "metadata.name=" + object.name;
-    const base::Result<void> read = co_await Read(std::move(options));
-    if (!read) co_return read;
+  if (lists.size() > kMostLists) lists = {all};
+  for (const informers::ReflectorOptions& list : lists) {
+    const auto read = co_await informers::ListAll(
+        *context_.client, list, [this](const json::Value& object) { TakeRead(object); }, [] {});
+    if (!read) co_return read.error();
   }
-  co_return base::Result<void>();
-}
-
-base::Task<base::Result<void>> TrackedResource::Read(informers::ReflectorOptions options) {
-  const auto listed = co_await informers::ListAll(
-      *context_.client, std::move(options), [this](const json::Value& object) { TakeRead(object); },
-      [] {});
-  if (!listed) co_return listed.error();
   co_return base::Result<void>();
 }
 

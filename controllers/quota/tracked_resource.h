@@ -119,7 +119,6 @@ class TrackedResource final : public informers::CollectionSink {
   base::Task<void> WatchExpiry();
   base::Task<base::Result<void>> ListVersions(Depth depth);
   base::Task<base::Result<void>> ReadSuspects();
-  base::Task<base::Result<void>> Read(informers::ReflectorOptions options);
   void TakeRead(const json::Value& object);
   bool WasSetBack(base::WallTime wall);
   void Report(const quota::LedgerChange& change);
