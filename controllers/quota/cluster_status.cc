@@ -1,10 +1,11 @@
 #include "controllers/quota/cluster_status.h"
 
 #include <algorithm>
-#include <array>
+#include <span>
 #include <utility>
 
 #include "pkg/api/time.h"
+#include "pkg/base/text.h"
 #include "pkg/quota/cluster/cluster_status.h"
 #include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/tree_place.h"
@@ -17,8 +18,6 @@ namespace {
 // of one quota.
 constexpr std::chrono::seconds kSeldom{10};
 constexpr std::chrono::milliseconds kEachChild{50};
-
-constexpr std::array<std::string_view, 2> kCanWait = {"available", "largest"};
 
 constexpr std::string_view kExceedsParent = "GuaranteedExceedsParent";
 
@@ -42,10 +41,8 @@ QuotaCondition ExemptOf(const std::vector<std::string>& namespaces) {
   if (namespaces.empty()) {
     return {"Exempt", false, "NoneSelected", "none of its namespaces is exempt from admission"};
   }
-  std::string names;
-  for (std::size_t i = 0; i < namespaces.size() && i < kMostNamed; ++i) {
-    names.append(i == 0 ? "" : ", ").append(namespaces[i]);
-  }
+  const std::size_t named = std::min(namespaces.size(), kMostNamed);
+  std::string names = base::Join(std::span(namespaces).first(named), ", ");
   if (namespaces.size() > kMostNamed) names += ", …";
   return {"Exempt", true, "SelectsExemptNamespaces",
           "what is in " + std::to_string(namespaces.size()) +
@@ -61,17 +58,12 @@ std::string NotCountedYet(const quota::Quota& quota) {
   return names;
 }
 
-QuotaCondition MissesGuarantee(const std::string& parent, const quota::ResourceList& missing) {
-  return {"Ready", false, std::string(kExceedsParent),
-          "others have taken in " + parent +
-              " what is guaranteed here, missing: " + missing.ToString()};
-}
-
 }  // namespace
 
 bool ClusterStatus::IsUrgent(const json::Object& stored, const json::Object& desired) {
   json::Object difference = quota::FurtherDifference(stored, desired);
-  for (const std::string_view name : kCanWait) difference.Erase(name);
+  difference.Erase("available");
+  difference.Erase("largest");
   const auto* conditions = desired.Find("conditions");
   if (SayTheSame(stored.Find("conditions"), conditions)) difference.Erase("conditions");
   return !difference.empty();
@@ -175,7 +167,9 @@ QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondit
   const json::Value* before = FindCondition(quota.further_status.Find("conditions"), "Ready");
   const bool told = before != nullptr && before->StringAt({"reason"}) == kExceedsParent;
   if (!missing.empty() && (lasts || told)) {
-    return MissesGuarantee(quota.cluster->parent, missing);
+    return {"Ready", false, std::string(kExceedsParent),
+            "others have taken in " + quota.cluster->parent +
+                " what is guaranteed here, missing: " + missing.ToString()};
   }
   if (stale.holds) return {"Ready", false, stale.reason, stale.message};
   const std::string uncounted = NotCountedYet(quota);
