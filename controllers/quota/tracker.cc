@@ -84,9 +84,7 @@ const LimitedNamespaces& Tracker::NamespacesOf(const api::GroupResource& resourc
 }
 
 void Tracker::SetGroups(std::string_view ns, std::vector<std::string> groups) {
-  for (const auto& [resource, wanted] : wanted_) {
-    if (wanted.tracked) wanted.tracked->SetGroups(ns, groups);
-  }
+  for (const auto& tracked : Watched()) tracked->SetGroups(ns, groups);
   if (groups.empty()) {
     if (const auto known = groups_.find(ns); known != groups_.end()) groups_.erase(known);
   } else {
@@ -208,9 +206,7 @@ std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
 }
 
 void Tracker::Relist() {
-  for (const auto& [resource, wanted] : wanted_) {
-    if (wanted.tracked) wanted.tracked->Relist();
-  }
+  for (const auto& tracked : Watched()) tracked->Relist();
   classes_.Relist();
 }
 
@@ -339,9 +335,8 @@ base::Task<void> Tracker::StopUnneeded() {
 }
 
 base::Task<void> Tracker::StopAll() {
-  for (auto& [resource, wanted] : wanted_) {
-    if (wanted.tracked) co_await wanted.tracked->Stop();
-  }
+  const std::vector<std::shared_ptr<TrackedResource>> watched = Watched();
+  for (const auto& tracked : watched) co_await tracked->Stop();
   co_await classes_.StopAll();
 }
 
