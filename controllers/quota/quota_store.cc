@@ -4,18 +4,11 @@
 
 #include <algorithm>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
 #include "pkg/json/value.h"
 
 namespace controllers {
-namespace {
-
-api::ObjectKey KeyOf(const json::Value& object) {
-  return {std::string(object.StringAt({"metadata", "namespace"})),
-          std::string(object.StringAt({"metadata", "name"}))};
-}
-
-}  // namespace
 
 QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener, quota::QuotaForm form)
     : api_name_(std::move(api_name)), listener_(listener), form_(form) {}
@@ -32,30 +25,29 @@ void QuotaStore::BeginList() {
 }
 
 void QuotaStore::Upsert(const json::Value& object) {
-  const api::ObjectKey key = KeyOf(object);
+  const api::ObjectKey key = api::KeyOf(object);
   if (listing_) listed_.insert(key);
-  if (forgotten_.contains(std::string(object.StringAt({"metadata", "uid"})))) return;
+  if (forgotten_.contains(std::string(api::Uid(object)))) return;
   // A list is true even if it is older, because the server may have been restored. But a quota that
   // was written or read live since the list was requested may be newer than the list.
-  const bool truth = listing_ && !applied_.contains(key);
+  const bool true_if_older = listing_ && !applied_.contains(key);
   in_order_ = !listing_;
-  Take(key, object, truth ? Order::kAny : Order::kNewerOnly);
+  Take(key, object, true_if_older);
   in_order_ = false;
   const quota::Quota* held = Find(key);
-  const std::string_view shown = object.StringAt({"metadata", "resourceVersion"});
-  if (held != nullptr && held->resource_version == shown) ahead_.erase(key);
+  if (held != nullptr && held->resource_version == api::ResourceVersion(object)) ahead_.erase(key);
 }
 
-void QuotaStore::Take(const api::ObjectKey& key, const json::Value& object, Order order) {
+void QuotaStore::Take(const api::ObjectKey& key, const json::Value& object, bool true_if_older) {
   base::Result<quota::Quota> quota = quota::ParseQuota(object, form_);
   if (!quota) return MarkBroken(key, quota.error());
   broken_.erase(key);
-  Put(std::move(*quota), order);
+  Put(std::move(*quota), true_if_older);
 }
 
 void QuotaStore::Remove(const json::Value& object) {
-  const api::ObjectKey key = KeyOf(object);
-  const std::string uid(object.StringAt({"metadata", "uid"}));
+  const api::ObjectKey key = api::KeyOf(object);
+  const std::string uid(api::Uid(object));
   forgotten_.erase(uid);
   const quota::Quota* held = Find(key);
   // The event may be about an earlier object of the same name, which the store has replaced.
@@ -95,38 +87,23 @@ void QuotaStore::EndList() {
   if (!std::exchange(synced_, true)) listener_.OnQuotasSynced();
 }
 
-void QuotaStore::Apply(quota::Quota quota) { TakeAnswer(std::move(quota), Order::kNewerOnly); }
-
-void QuotaStore::Correct(quota::Quota quota) { TakeAnswer(std::move(quota), Order::kAny); }
-
 // Takes answers only for quotas that the store has: a late answer must not bring back a quota that
 // the watch has removed.
-void QuotaStore::TakeAnswer(quota::Quota quota, Order order) {
+void QuotaStore::Apply(quota::Quota quota, bool true_if_older) {
   const quota::Quota* held = Find(quota.key);
   if (held == nullptr || held->uid != quota.uid) return;
   if (listing_) applied_.insert(quota.key);
-  const api::ObjectKey key = quota.key;
-  const std::string shown = held->resource_version;
-  Put(std::move(quota), order);
-  NoteAhead(key, shown);
+  Put(std::move(quota), true_if_older);
 }
 
-void QuotaStore::NoteAhead(const api::ObjectKey& key, std::string_view shown) {
-  const quota::Quota* held = Find(key);
-  if (held != nullptr && held->resource_version != shown) ahead_.insert(key);
-}
-
-void QuotaStore::Replace(const std::string& ns, const json::Array& quotas, bool put_back) {
+void QuotaStore::Replace(const std::string& ns, const json::Array& quotas, bool true_if_older) {
   std::unordered_set<api::ObjectKey> stored;
   for (const json::Value& object : quotas) {
-    const api::ObjectKey key = KeyOf(object);
+    const api::ObjectKey key = api::KeyOf(object);
     stored.insert(key);
     if (listing_) applied_.insert(key);
-    forgotten_.erase(std::string(object.StringAt({"metadata", "uid"})));
-    const quota::Quota* held = Find(key);
-    const std::string shown = held != nullptr ? held->resource_version : "";
-    Take(key, object, put_back ? Order::kAny : Order::kNewerOnly);
-    NoteAhead(key, shown);
+    forgotten_.erase(std::string(api::Uid(object)));
+    Take(key, object, true_if_older);
   }
   for (const api::ObjectKey& key : InNamespace(ns)) {
     if (!stored.contains(key)) Forget(key, std::string(Find(key)->uid));
@@ -143,19 +120,22 @@ void QuotaStore::Forget(const api::ObjectKey& key, std::string_view uid) {
   Drop(key);
 }
 
-void QuotaStore::Put(quota::Quota quota, Order order) {
+// If the watch has shown this version, Upsert() removes the key from `ahead_` again.
+void QuotaStore::Put(quota::Quota quota, bool true_if_older) {
   Namespace& names = namespaces_[quota.key.ns];
   const auto found = names.find(quota.key.name);
   if (found == names.end()) {
     ++size_;
+    ahead_.insert(quota.key);
     const auto added = names.emplace(quota.key.name, std::move(quota)).first;
     return listener_.OnQuota(nullptr, &added->second);
   }
   const bool same_object = found->second.uid == quota.uid;
   const bool older = api::IsKnownOlder(quota.resource_version, found->second.resource_version);
   // A watch that resumes may still show an earlier object of the same name.
-  if (older && order == Order::kNewerOnly) return;
+  if (older && !true_if_older) return;
   if (same_object && quota.resource_version == found->second.resource_version) return;
+  ahead_.insert(quota.key);
   const quota::Quota before = std::exchange(found->second, std::move(quota));
   if (same_object) return listener_.OnQuota(&before, &found->second);
   // The quota was deleted and created again under the same name, and no event showed it.

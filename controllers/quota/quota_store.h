@@ -46,17 +46,13 @@ class QuotaStore final : public informers::CollectionSink {
   void EndList() override;
   [[nodiscard]] bool IsAhead() const override { return !ahead_.empty() || !forgotten_.empty(); }
 
-  // Takes the answer of a write or a live read. It is ignored if the store has a newer version.
-  void Apply(quota::Quota quota);
-
-  // Takes the answer of a live read, if the store has not changed since the request. It is true
-  // even if it is older: the server was restored to an earlier state.
-  void Correct(quota::Quota quota);
+  // Takes the answer of a write or a live read. It is ignored if the store has a newer version,
+  // unless it is `true_if_older`: the server was restored to an earlier state.
+  void Apply(quota::Quota quota, bool true_if_older = false);
 
   // Takes a list of this namespace that was read beside the watch, and that is not older than what
-  // the watch has shown. Quotas are added and removed by it. `put_back`: it is older, but true,
-  // because the server was restored.
-  void Replace(const std::string& ns, const json::Array& quotas, bool put_back = false);
+  // the watch has shown, or is `true_if_older`. Quotas are added and removed by it.
+  void Replace(const std::string& ns, const json::Array& quotas, bool true_if_older = false);
 
   // The server says that this object was deleted, before the watch does. Later events of a lagging
   // watch about this object are ignored.
@@ -81,15 +77,11 @@ class QuotaStore final : public informers::CollectionSink {
 
  private:
   using Namespace = std::map<std::string, quota::Quota, std::less<>>;  // by name
-  enum class Order : std::uint8_t { kNewerOnly, kAny };
-  void Take(const api::ObjectKey& key, const json::Value& object, Order order);
-  void TakeAnswer(quota::Quota quota, Order order);
-  void Put(quota::Quota quota, Order order);
+  void Take(const api::ObjectKey& key, const json::Value& object, bool true_if_older);
+  void Put(quota::Quota quota, bool true_if_older);
   // True if the list shows that the quota does not exist any more.
   [[nodiscard]] bool IsGone(const quota::Quota& quota) const;
   void Drop(const api::ObjectKey& key);
-  // Call after taking an answer; `shown` is the version that was held before.
-  void NoteAhead(const api::ObjectKey& key, std::string_view shown);
   void MarkBroken(const api::ObjectKey& key, const base::Error& why);
 
   std::string api_name_;

@@ -129,12 +129,9 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Read(quota::Quota quota,
   const quota::Quota* held = store_.Find(quota.key);
   // An older answer proves a restore only if the store has not changed during the read.
   const bool same = held != nullptr && held->resource_version == known;
-  if (same && api::IsKnownOlder(live->resource_version, known)) {
-    store_.Correct(*live);
-    OnPutBack();
-  } else {
-    store_.Apply(*live);
-  }
+  const bool put_back = same && api::IsKnownOlder(live->resource_version, known);
+  store_.Apply(*live, put_back);
+  if (put_back) OnPutBack();
   co_return live;
 }
 
