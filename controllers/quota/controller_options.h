@@ -54,6 +54,7 @@ struct QuotaControllerOptions {
   // Whether this replica leads now. It is called right before each write. Other replicas watch,
   // count and admit. Null: always true. See OnLeading().
   std::function<bool()> leading;
+  [[nodiscard]] bool Leads() const { return !leading || leading(); }
   // True once admission guards the evaluator's resource in this namespace. A name enters
   // status.hard only then. Null: admission does not decide for this quota API.
   std::function<bool(const quota::Evaluator& evaluator, std::string_view ns)> guarded;

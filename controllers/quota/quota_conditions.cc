@@ -1,8 +1,8 @@
 #include "controllers/quota/quota_conditions.h"
-#include "pkg/base/text.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "pkg/base/text.h"
 
 namespace controllers {
 namespace {
@@ -14,8 +14,15 @@ std::string Are(const std::vector<std::string>& names) {
 }
 
 bool Contains(const std::vector<std::string>& all, const std::vector<std::string>& some) {
-  return std::ranges::all_of(
-      some, [&](const std::string& name) { return std::ranges::find(all, name) != all.end(); });
+  return std::ranges::all_of(some,
+                             [&](const std::string& name) { return base::IsOneOf(name, all); });
+}
+
+// Of the obstacle's event, as in QuotaConditions::Standings; "" for an obstacle in progress.
+std::string_view TopicOf(Obstacle::Kind kind) {
+  if (kind == Obstacle::Kind::kPending) return "";
+  if (kind == Obstacle::Kind::kClassMissing) return "class-missing";
+  return kind == Obstacle::Kind::kNotServed ? "not-served" : "stale";
 }
 
 std::string StaleCondition(Obstacle::Kind kind) {
@@ -23,24 +30,19 @@ std::string StaleCondition(Obstacle::Kind kind) {
   return kind == Obstacle::Kind::kSilent ? "NoAnswer" : "ListFailed";
 }
 
-Announcement StaleNames(const Obstacle& obstacle) {
-  return {EventType::kWarning, "QuotaStale",
-          Are(obstacle.names) + " stale, status.used keeps what was last known: " + obstacle.why,
-          StaleCondition(obstacle.kind)};
-}
-
-Announcement NamesWithoutClass(const Obstacle& obstacle) {
-  return {
-      EventType::kWarning, "ClassNotFound",
-      Are(obstacle.names) + " not known, status.used keeps what was last known: " + obstacle.why,
-      "ClassNotFound"};
-}
-
-Announcement NamesNotServed(const Obstacle& obstacle) {
-  return {EventType::kWarning, "ResourceNotServed",
-          Are(obstacle.names) + " not counted until the API server serves " + obstacle.resource +
-              " as a namespaced resource that can be listed and watched",
-          "KindNotServed"};
+Announcement AnnouncementOf(const Obstacle& obstacle) {
+  const std::string are = Are(obstacle.names);
+  if (obstacle.kind == Obstacle::Kind::kNotServed) {
+    return {EventType::kWarning, "ResourceNotServed",
+            are + " not counted until the API server serves " + obstacle.resource +
+                " as a namespaced resource that can be listed and watched",
+            "KindNotServed"};
+  }
+  const std::string kept = ", status.used keeps what was last known: " + obstacle.why;
+  if (obstacle.kind == Obstacle::Kind::kClassMissing) {
+    return {EventType::kWarning, "ClassNotFound", are + " not known" + kept, "ClassNotFound"};
+  }
+  return {EventType::kWarning, "QuotaStale", are + " stale" + kept, StaleCondition(obstacle.kind)};
 }
 
 Announcement Healed(const std::vector<std::string>& names) {
@@ -66,91 +68,58 @@ Announcement MatchesNothing(const std::string& why) {
 
 }  // namespace
 
-QuotaConditions::Topic QuotaConditions::TopicOf(Obstacle::Kind kind) {
-  if (kind == Obstacle::Kind::kPending) return Topic::kNone;
-  if (kind == Obstacle::Kind::kClassMissing) return Topic::kClassMissing;
-  return kind == Obstacle::Kind::kNotServed ? Topic::kNotServed : Topic::kStale;
-}
-
-std::string_view QuotaConditions::NameOf(Topic topic) {
-  if (topic == Topic::kClassMissing) return "class-missing";
-  return topic == Topic::kNotServed ? "not-served" : "stale";
-}
-
-Announcement QuotaConditions::AnnouncementOf(Topic topic, const Obstacle& obstacle) {
-  if (topic == Topic::kClassMissing) return NamesWithoutClass(obstacle);
-  return topic == Topic::kNotServed ? NamesNotServed(obstacle) : StaleNames(obstacle);
-}
-
 base::TimePoint QuotaConditions::DueAt(const Standing& standing, Obstacle::Kind kind,
                                        base::TimePoint server_since) const {
-  std::chrono::seconds patience{0};
-  const bool settles = kind == Obstacle::Kind::kRefused || kind == Obstacle::Kind::kClassMissing;
-  if (settles) patience = patience_.refused;
+  if (kind == Obstacle::Kind::kUnreadable) return standing.since;
+  std::chrono::seconds patience = patience_.refused;
   if (kind == Obstacle::Kind::kSilent) patience = patience_.silent;
   if (kind == Obstacle::Kind::kNotServed) patience = patience_.not_served;
-  if (kind == Obstacle::Kind::kUnreadable) return standing.since;
   return std::max(std::max(standing.since, server_since) + patience,
                   server_since + patience_.after_outage);
 }
 
 std::optional<base::TimePoint> QuotaConditions::Look(const quota::Quota& quota,
-                                                     const std::vector<Obstacle>& obstacles,
-                                                     const std::vector<std::string>& uncountable,
-                                                     base::TimePoint now,
+                                                     const Findings& findings, base::TimePoint now,
                                                      base::TimePoint server_since, const Say& say) {
-  const auto found = memories_.find(quota.uid);
-  if (found == memories_.end() && obstacles.empty() && uncountable.empty()) return std::nullopt;
-  Memory& memory = found == memories_.end() ? memories_[quota.uid] : found->second;
-  When again = Heal(memory, quota, obstacles, now, say);
+  if (findings.empty() && !memories_.contains(quota.uid)) return std::nullopt;
+  Memory& memory = memories_[quota.uid];
+  When again = Heal(memory, quota, findings.obstacles, now, say);
   const auto sooner = [&](When other) {
     if (other) again = std::min(again.value_or(*other), *other);
   };
-  for (const Obstacle& obstacle : obstacles) {
+  for (const Obstacle& obstacle : findings.obstacles) {
     Standing& standing = memory.standings[obstacle.resource];
     sooner(LookAt(standing, obstacle, now, server_since, say));
   }
-  sooner(LookAtUncountable(memory, uncountable, now, say));
+  if (!SayOthers(memory, quota, findings, say)) sooner(now + patience_.say_again);
   if (memory.empty()) memories_.erase(quota.uid);
   return again;
 }
 
-std::optional<base::TimePoint> QuotaConditions::LookAtSelector(const quota::Quota& quota,
-                                                               const std::string& why,
-                                                               base::TimePoint now,
-                                                               const Say& say) {
-  const auto found = memories_.find(quota.uid);
-  if (found == memories_.end() && why.empty()) return std::nullopt;
-  Memory& memory = found == memories_.end() ? memories_[quota.uid] : found->second;
-  const bool news = !why.empty() && memory.matches_nothing != why;
-  if (news && !say(MatchesNothing(why))) return now + patience_.say_again;
-  memory.matches_nothing = why;
-  if (memory.empty()) memories_.erase(quota.uid);
-  return std::nullopt;
-}
-
-std::optional<base::TimePoint> QuotaConditions::LookAtExemption(const quota::Quota& quota,
-                                                                bool exempt, base::TimePoint now,
-                                                                const Say& say) {
-  if (!exempt) return std::nullopt;  // exempt namespaces do not change while the process runs
-  Memory& memory = memories_[quota.uid];
-  if (!memory.exempt) memory.exempt = say(NotEnforced(quota.key.ns));
-  if (memory.exempt) return std::nullopt;
-  if (memory.empty()) memories_.erase(quota.uid);
-  return now + patience_.say_again;
+bool QuotaConditions::SayOthers(Memory& memory, const quota::Quota& quota, const Findings& findings,
+                                const Say& say) {
+  const std::vector<std::string>& names = findings.uncountable;
+  const bool counted = Contains(memory.uncountable, names) || say(UnknownNames(names));
+  if (counted) memory.uncountable = names;
+  const std::string& why = findings.matches_nothing;
+  const bool matched = why.empty() || memory.matches_nothing == why || say(MatchesNothing(why));
+  if (matched) memory.matches_nothing = why;
+  if (!findings.exempt) return counted && matched;
+  memory.exempt = memory.exempt || say(NotEnforced(quota.key.ns));
+  return counted && matched && memory.exempt;
 }
 
 QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle& obstacle,
                                               base::TimePoint now, base::TimePoint server_since,
                                               const Say& say) {
-  const Topic topic = TopicOf(obstacle.kind);
+  const std::string_view topic = TopicOf(obstacle.kind);
   if (standing.topic != topic) standing.since = now;
   standing.topic = topic;
-  if (topic == Topic::kNone) return now + patience_.pending;
+  if (topic.empty()) return now + patience_.pending;
   if (standing.said == topic && Contains(standing.names, obstacle.names)) return std::nullopt;
   const base::TimePoint due = DueAt(standing, obstacle.kind, server_since);
   if (due > now) return due;
-  Announcement announcement = AnnouncementOf(topic, obstacle);
+  Announcement announcement = AnnouncementOf(obstacle);
   if (!say(announcement)) return now + patience_.say_again;
   Retell(obstacle.resource, std::exchange(standing.said, topic), topic);
   standing.told = std::move(announcement);
@@ -171,7 +140,7 @@ QuotaConditions::When QuotaConditions::Heal(Memory& memory, const quota::Quota& 
     // No report for names that the quota no longer has.
     std::erase_if(names, [&](const std::string& name) { return !quota.hard.Find(name); });
     if (names.empty() || say(Healed(names))) {
-      Retell(here->first, here->second.said, Topic::kNone);
+      Retell(here->first, here->second.said, "");
       memory.standings.erase(here);
     } else {
       again = now + patience_.say_again;
@@ -180,23 +149,12 @@ QuotaConditions::When QuotaConditions::Heal(Memory& memory, const quota::Quota& 
   return again;
 }
 
-QuotaConditions::When QuotaConditions::LookAtUncountable(Memory& memory,
-                                                         const std::vector<std::string>& names,
-                                                         base::TimePoint now,
-                                                         const Say& say) const {
-  if (!Contains(memory.uncountable, names) && !say(UnknownNames(names))) {
-    return now + patience_.say_again;
-  }
-  memory.uncountable = names;
-  return std::nullopt;
-}
-
 std::vector<Announcement> QuotaConditions::ToldOf(const quota::Quota& quota) const {
   std::vector<Announcement> told;
   const auto found = memories_.find(quota.uid);
   if (found == memories_.end()) return told;
   for (const auto& [resource, standing] : found->second.standings) {
-    if (standing.said != Topic::kNone) told.push_back(standing.told);
+    if (!standing.said.empty()) told.push_back(standing.told);
   }
   const Memory& memory = found->second;
   if (!memory.uncountable.empty()) told.push_back(UnknownNames(memory.uncountable));
@@ -208,15 +166,16 @@ void QuotaConditions::Forget(const std::string& uid) {
   const auto memory = memories_.find(uid);
   if (memory == memories_.end()) return;
   for (const auto& [resource, standing] : memory->second.standings) {
-    Retell(resource, standing.said, Topic::kNone);
+    Retell(resource, standing.said, "");
   }
   memories_.erase(memory);
 }
 
-void QuotaConditions::Retell(const std::string& resource, Topic before, Topic after) {
-  if (after != Topic::kNone) ++told_[{resource, std::string(NameOf(after))}];
-  if (before == Topic::kNone) return;
-  const auto told = told_.find({resource, std::string(NameOf(before))});
+void QuotaConditions::Retell(const std::string& resource, std::string_view before,
+                             std::string_view after) {
+  if (!after.empty()) ++told_[{resource, std::string(after)}];
+  if (before.empty()) return;
+  const auto told = told_.find({resource, std::string(before)});
   if (--told->second == 0) told_.erase(told);
 }
 
@@ -243,7 +202,7 @@ std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSele
     }
     const bool none = requirement.op == quota::ScopeOperator::kIn && requirement.values.empty();
     if (none) return "its scope selector has In " + requirement.scope + " without a value";
-    if (!Contains(scopes, {requirement.scope})) scopes.push_back(requirement.scope);
+    if (!base::IsOneOf(requirement.scope, scopes)) scopes.push_back(requirement.scope);
   }
   const bool some = std::ranges::any_of(api.evaluators, [&](const quota::Evaluator& evaluator) {
     return Contains(evaluator.scopes, scopes);

@@ -14,6 +14,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pkg/base/clock.h"
@@ -47,6 +49,17 @@ struct Announcement {
   std::string condition = {};  // the reason of the condition that says the same
 };
 
+// What is wrong with a quota now.
+struct Findings {
+  std::vector<Obstacle> obstacles;
+  std::vector<std::string> uncountable;  // names that can never be counted
+  std::string matches_nothing = {};      // why nothing matches its selector; "": something can
+  bool exempt = false;                   // admission refuses nothing in its namespace
+  [[nodiscard]] bool empty() const {
+    return obstacles.empty() && uncountable.empty() && matches_nothing.empty() && !exempt;
+  }
+};
+
 struct ConditionPatience {
   // Longer than it takes to open a watch again: several attempts have failed by then. Also longer
   // than it takes to create a class right after the object that uses it, or to replace a class.
@@ -73,19 +86,11 @@ class QuotaConditions {
 
   explicit QuotaConditions(ConditionPatience patience = {}) : patience_(patience) {}
 
-  // `obstacles` and `uncountable` (names that can never be counted) are complete. The server has
-  // answered since `server_since`. Returns when to check again if nothing else happens.
-  std::optional<base::TimePoint> Look(const quota::Quota& quota,
-                                      const std::vector<Obstacle>& obstacles,
-                                      const std::vector<std::string>& uncountable,
+  // `findings` are complete. The server has answered since `server_since`. Returns when to check
+  // again if nothing else happens.
+  std::optional<base::TimePoint> Look(const quota::Quota& quota, const Findings& findings,
                                       base::TimePoint now, base::TimePoint server_since,
                                       const Say& say);
-  // `why`: the reason why nothing can match the quota's selector; "" if something can.
-  std::optional<base::TimePoint> LookAtSelector(const quota::Quota& quota, const std::string& why,
-                                                base::TimePoint now, const Say& say);
-  // `exempt`: admission refuses nothing in the namespace of the quota.
-  std::optional<base::TimePoint> LookAtExemption(const quota::Quota& quota, bool exempt,
-                                                 base::TimePoint now, const Say& say);
   // The events about the names of the quota that still hold. Includes names under which nothing is
   // counted, and selectors that match nothing.
   [[nodiscard]] std::vector<Announcement> ToldOf(const quota::Quota& quota) const;
@@ -95,11 +100,10 @@ class QuotaConditions {
   [[nodiscard]] std::size_t size() const { return memories_.size(); }
 
  private:
-  enum class Topic { kNone, kStale, kClassMissing, kNotServed };
   struct Standing {
-    Topic topic = Topic::kNone;  // the current state
+    std::string_view topic;  // of the current obstacle, as in Standings; "": it is in progress
     base::TimePoint since{};
-    Topic said = Topic::kNone;       // in the last event
+    std::string_view said;           // the topic of the last event; "": there was none
     std::vector<std::string> names;  // in the last event
     Announcement told = {};          // the last event
   };
@@ -114,20 +118,19 @@ class QuotaConditions {
   };
   using When = std::optional<base::TimePoint>;
 
-  static Topic TopicOf(Obstacle::Kind kind);
-  static std::string_view NameOf(Topic topic);
-  static Announcement AnnouncementOf(Topic topic, const Obstacle& obstacle);
   [[nodiscard]] base::TimePoint DueAt(const Standing& standing, Obstacle::Kind kind,
                                       base::TimePoint server_since) const;
   When LookAt(Standing& standing, const Obstacle& obstacle, base::TimePoint now,
               base::TimePoint server_since, const Say& say);
   When Heal(Memory& memory, const quota::Quota& quota, const std::vector<Obstacle>& obstacles,
             base::TimePoint now, const Say& say);
-  // Updates the statistics: the state that one quota was told of the resource changed from `before`
+  // Reports the findings that are no obstacles. They hold until somebody changes the quota. False:
+  // some event was not accepted.
+  static bool SayOthers(Memory& memory, const quota::Quota& quota, const Findings& findings,
+                        const Say& say);
+  // Updates the statistics: the topic that one quota was told of the resource changed from `before`
   // to `after`.
-  void Retell(const std::string& resource, Topic before, Topic after);
-  When LookAtUncountable(Memory& memory, const std::vector<std::string>& names, base::TimePoint now,
-                         const Say& say) const;
+  void Retell(const std::string& resource, std::string_view before, std::string_view after);
 
   ConditionPatience patience_;
   // By the quota's uid. Ordered, like all tables of quotas: a hash table that grows would block the

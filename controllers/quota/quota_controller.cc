@@ -38,11 +38,8 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       reach_(cluster_ ? static_cast<const Reach&>(*cluster_) : own_namespace_),
       tracker_(context_, api_, served, *this, options.guarded != nullptr && !api.form.cluster),
       usage_(*context_.scheduler, *context_.client, served, tracker_, pulse_),
-      reporter_(
-          *context_.scheduler, context_.events, api_, store_, tracker_,
-          [this] { return quotas_->state().trouble.has_value(); },
-          [this] { return !options_.leading || options_.leading(); }, options_.exempt,
-          PatienceFor(context_.reflector.backoff)),
+      reporter_(context_, api_, options_, store_, tracker_,
+                [this] { return quotas_->state().trouble.has_value(); }),
       largest_(cluster_ ? NewLargest() : nullptr),
       cluster_status_(cluster_ ? std::make_optional<ClusterStatus>(*cluster_, store_, reporter_,
                                                                    *largest_, options_.exempt)
@@ -61,7 +58,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
           {.look = [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); },
            .on_burst = [&observer](const auto& quota,
                                    const auto& usage) { observer.OnBurst(quota, usage); },
-           .leads = [this] { return !options_.leading || options_.leading(); }}),
+           .leads = [this] { return options_.Leads(); }}),
       recounter_({context_, api_, store_, tracker_, usage_, accounts_, writer_, reporter_,
                   complaints_, observer, cluster_status_ ? &*cluster_status_ : nullptr},
                  options_),

@@ -3,7 +3,8 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <array>
+
+#include "pkg/base/text.h"
 
 namespace controllers {
 namespace {
@@ -21,36 +22,32 @@ constexpr int kLooksATurn = 16;
 // True if the server answered with an error about the resource. 401 is about our credentials, not
 // about the resource.
 bool IsAboutResource(const base::Error& error) {
-  constexpr std::array kOwnWords = {ErrorCode::kMalformed, ErrorCode::kTooLarge};
   if (error.Is(ErrorCode::kUnauthorized)) return false;
-  return error.http_status != 0 || std::ranges::find(kOwnWords, error.code) != kOwnWords.end();
+  return error.http_status != 0 || error.Is(ErrorCode::kMalformed) ||
+         error.Is(ErrorCode::kTooLarge);
 }
 
-}  // namespace
-
+// The delays that fit to these pauses between two attempts.
 ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
   constexpr std::chrono::seconds kAttempt{3};
   const auto longest = pauses.cap * (1 + pauses.jitter);
   return {.after_outage = std::chrono::ceil<std::chrono::seconds>(longest) + kAttempt};
 }
 
-QuotaReporter::QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
-                             const quota::QuotaApi& api, const QuotaStore& store,
-                             const Tracker& tracker, std::function<bool()> server_away,
-                             std::function<bool()> leading,
-                             const std::set<std::string, std::less<>>& exempt,
-                             ConditionPatience patience)
-    : scheduler_(scheduler),
-      events_(events),
+}  // namespace
+
+QuotaReporter::QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
+                             const QuotaControllerOptions& options, const QuotaStore& store,
+                             const Tracker& tracker, std::function<bool()> server_away)
+    : context_(context),
       api_(api),
+      options_(options),
       store_(store),
       tracker_(tracker),
       server_away_(std::move(server_away)),
-      leading_(std::move(leading)),
-      exempt_(exempt),
-      conditions_(patience),
-      due_(scheduler),
-      wake_(scheduler.NewAlarm()) {}
+      conditions_(PatienceFor(context.reflector.backoff)),
+      due_(*context.scheduler),
+      wake_(context.scheduler->NewAlarm()) {}
 
 void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (after == nullptr) {
@@ -73,9 +70,8 @@ void QuotaReporter::OnResourceState() {
 void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable,
                             const std::vector<std::string>& unknown) {
   for (Obstacle& obstacle : unreadable) {
-    std::erase_if(obstacle.names, [&](const std::string& name) {
-      return std::ranges::find(unknown, name) == unknown.end();
-    });
+    std::erase_if(obstacle.names,
+                  [&](const std::string& name) { return !base::IsOneOf(name, unknown); });
   }
   const auto known = unreadable_.find(key);
   if (known == unreadable_.end() ? unreadable.empty() : known->second == unreadable) return;
@@ -93,10 +89,10 @@ void QuotaReporter::LookSoon(const api::ObjectKey& key) {
 }
 
 base::TimePoint QuotaReporter::NextLook() const {
-  const base::TimePoint soon = scheduler_.Now() + kLookInterval;
+  const base::TimePoint soon = context_.scheduler->Now() + kLookInterval;
   const base::TimePoint due = due_.NextReady();
   if (away_) return soon;
-  if (due == base::TimePoint::max()) return scheduler_.Now() + kNothingToDo;
+  if (due == base::TimePoint::max()) return context_.scheduler->Now() + kNothingToDo;
   // While a delay runs, check each second whether the server is away, so that a short outage is not
   // missed.
   return std::min(due, soon);
@@ -107,7 +103,7 @@ base::Task<void> QuotaReporter::Run() {
   while (!co_await base::Stopping()) {
     const bool away = server_away_();
     const bool back = std::exchange(away_, away) && !away;
-    if (back) server_since_ = scheduler_.Now();
+    if (back) server_since_ = context_.scheduler->Now();
     if (!away && LookAtSomeDue()) {
       co_await base::NextTurn();
     } else {
@@ -130,22 +126,20 @@ bool QuotaReporter::LookAtSomeDue() {
 void QuotaReporter::LookAt(const api::ObjectKey& key) {
   const quota::Quota* quota = store_.Find(key);
   if (quota == nullptr || quota->deleting) return;
-  const base::TimePoint now = scheduler_.Now();
+  const base::TimePoint now = context_.scheduler->Now();
   bool told = false;
   const auto say = [&](const Announcement& announcement) {
     const bool said = Say(*quota, announcement);
     told = told || said;
     return said;
   };
-  const auto again = conditions_.Look(*quota, ObstaclesOf(*quota),
-                                      UncountableNames(api_, quota->hard), now, server_since_, say);
-  const auto retold =
-      conditions_.LookAtSelector(*quota, WhyNothingMatches(api_, quota->selector), now, say);
-  const auto exempted = conditions_.LookAtExemption(*quota, exempt_.contains(key.ns), now, say);
+  const Findings findings{.obstacles = ObstaclesOf(*quota),
+                          .uncountable = UncountableNames(api_, quota->hard),
+                          .matches_nothing = WhyNothingMatches(api_, quota->selector),
+                          .exempt = options_.exempt.contains(key.ns)};
+  const auto again = conditions_.Look(*quota, findings, now, server_since_, say);
   if (told && on_told_) on_told_(key);
-  for (const auto& when : {again, retold, exempted}) {
-    if (when) due_.AddAfter(key, *when - now);
-  }
+  if (again) due_.AddAfter(key, *again - now);
 }
 
 std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) const {
@@ -178,22 +172,22 @@ Obstacle QuotaReporter::Judge(const UsageSource& source) const {
   }
   if (source.tracked != nullptr) return {};
   if (source.known_absent) return {.kind = Kind::kNotServed};
-  if (scheduler_.Now() - source.wanted_since < kDiscoveryPatience) return {};
+  if (context_.scheduler->Now() - source.wanted_since < kDiscoveryPatience) return {};
   return {.kind = Kind::kSilent, .why = "discovery does not answer for its API group"};
 }
 
 bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {
-  if (events_ == nullptr) return true;
-  if (!leading_()) return false;
-  return events_->Record({.about = {.api_version = api_.resource.GroupVersion(),
-                                    .kind = api_.kind,
-                                    .ns = quota.key.ns,
-                                    .name = quota.key.name,
-                                    .uid = quota.uid,
-                                    .resource_version = quota.resource_version},
-                          .type = announcement.type,
-                          .reason = announcement.reason,
-                          .message = announcement.message});
+  if (context_.events == nullptr) return true;
+  if (!options_.Leads()) return false;
+  return context_.events->Record({.about = {.api_version = api_.resource.GroupVersion(),
+                                            .kind = api_.kind,
+                                            .ns = quota.key.ns,
+                                            .name = quota.key.name,
+                                            .uid = quota.uid,
+                                            .resource_version = quota.resource_version},
+                                  .type = announcement.type,
+                                  .reason = announcement.reason,
+                                  .message = announcement.message});
 }
 
 }  // namespace controllers

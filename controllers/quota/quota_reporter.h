@@ -13,33 +13,25 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "controllers/quota/controller_options.h"
 #include "controllers/quota/quota_conditions.h"
 #include "controllers/quota/quota_store.h"
 #include "controllers/quota/tracker.h"
-#include "pkg/base/backoff.h"
 #include "pkg/base/scheduler.h"
-#include "pkg/client/event_recorder.h"
 #include "pkg/queue/work_queue.h"
 
 namespace controllers {
 
-// The delays that fit to these pauses between two attempts.
-ConditionPatience PatienceFor(const base::BackoffOptions& pauses);
-
 class QuotaReporter {
  public:
-  // All references must outlive the reporter. `events` may be null: then conditions are only kept
-  // for the metrics. `server_away`: true if the quotas themselves cannot be watched. `leading`:
-  // true if this replica sends the events. `exempt`: as in the options of the controller.
-  QuotaReporter(base::Scheduler& scheduler, client::EventRecorder* events,
-                const quota::QuotaApi& api, const QuotaStore& store, const Tracker& tracker,
-                std::function<bool()> server_away, std::function<bool()> leading,
-                const std::set<std::string, std::less<>>& exempt, ConditionPatience patience);
+  // All references must outlive the reporter. Without a recorder of events in `context`, conditions
+  // are only kept for the metrics. `server_away`: true if the quotas themselves cannot be watched.
+  QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
+                const QuotaControllerOptions& options, const QuotaStore& store,
+                const Tracker& tracker, std::function<bool()> server_away);
 
   // As QuotaListener::OnQuota().
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
@@ -69,14 +61,12 @@ class QuotaReporter {
   [[nodiscard]] base::TimePoint NextLook() const;
   bool Say(const quota::Quota& quota, const Announcement& announcement);
 
-  base::Scheduler& scheduler_;
-  client::EventRecorder* events_;
+  const TrackingContext& context_;
   const quota::QuotaApi& api_;
+  const QuotaControllerOptions& options_;
   const QuotaStore& store_;
   const Tracker& tracker_;
   std::function<bool()> server_away_;
-  std::function<bool()> leading_;
-  const std::set<std::string, std::less<>>& exempt_;
   std::function<void(const api::ObjectKey& key)> on_told_ = nullptr;
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;

@@ -63,10 +63,10 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   };
   if (!waits) account.Meet(Now(), *found, counted);
   if (!waits && found->cluster) account.seen = counted();
-  account.Lead(Now(), Leading(), *found, counted);
+  account.Lead(Now(), options_.Leads(), *found, counted);
   if (account.lost) co_return co_await StoreAgain(*found);
-  if (!Leading() && takes_back) co_return co_await WriteTakenBack(*found);
-  if (!Leading()) co_return Follow(*found, count);
+  if (!options_.Leads() && takes_back) co_return co_await WriteTakenBack(*found);
+  if (!options_.Leads()) co_return Follow(*found, count);
   if (waits) {
     co_return Outcome{Outcome::Kind::kRevisit, options_.first_count_patience, "postponed"};
   }
@@ -212,7 +212,7 @@ base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
 }
 
 StatusWrite Recounter::Listed(const quota::Quota& quota, Standing standing) {
-  standing.list.strangers = rooms_.accounts.Of(quota).StrangersOf(quota, Leading());
+  standing.list.strangers = rooms_.accounts.Of(quota).StrangersOf(quota, options_.Leads());
   return {.quota = quota, .hard = quota.status.hard, .standing = std::move(standing)};
 }
 

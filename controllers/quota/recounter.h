@@ -55,7 +55,6 @@ class Recounter {
   [[nodiscard]] base::Duration hold() const { return holds_.entries; }
 
  private:
-  [[nodiscard]] bool Leading() const { return !options_.leading || options_.leading(); }
   [[nodiscard]] base::TimePoint Now() const { return rooms_.context.scheduler->Now(); }
   QuotaCount Count(const quota::Quota& quota);
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
