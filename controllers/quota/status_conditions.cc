@@ -18,38 +18,15 @@ json::Value ToJson(const QuotaCondition& condition, const json::Value* stored,
                       {"lastTransitionTime", since.empty() ? now : std::string(since)}};
 }
 
-// Returns the conditions of other programs, as many as there is room for.
-json::Array Others(const json::Value* stored, const std::vector<QuotaCondition>& wanted) {
-  json::Array others;
-  if (stored == nullptr || !stored->IsArray()) return others;
-  for (const json::Value& condition : *stored->AsArray()) {
-    const bool own = std::ranges::find(wanted, condition.StringAt({"type"}),
-                                       &QuotaCondition::type) != wanted.end();
-    if (!own && others.size() + wanted.size() < kMostConditions) others.push_back(condition);
-  }
-  return others;
-}
-
-// Our conditions keep their position in the list, so that a different order causes no write.
-json::Array InOrder(const json::Value* stored, const json::Array& all) {
-  json::Array ordered;
-  const auto add = [&](const json::Value& condition) {
-    const auto same = [&](const json::Value& one) {
-      return one.StringAt({"type"}) == condition.StringAt({"type"});
-    };
-    if (std::ranges::any_of(ordered, same)) return;
-    const auto found = std::ranges::find_if(all, same);
-    if (found != all.end()) ordered.push_back(*found);
-  };
-  if (stored != nullptr && stored->IsArray()) std::ranges::for_each(*stored->AsArray(), add);
-  std::ranges::for_each(all, add);
-  return ordered;
+// Empty if there is none.
+const json::Array& ListOf(const json::Value* conditions) {
+  static const json::Array none;
+  return conditions != nullptr && conditions->IsArray() ? *conditions->AsArray() : none;
 }
 
 json::Array WithoutMessages(const json::Value* conditions) {
   json::Array bare;
-  if (conditions == nullptr || !conditions->IsArray()) return bare;
-  for (json::Value condition : *conditions->AsArray()) {
+  for (json::Value condition : ListOf(conditions)) {
     condition.Make({"message"}) = "";
     bare.push_back(std::move(condition));
   }
@@ -59,8 +36,7 @@ json::Array WithoutMessages(const json::Value* conditions) {
 }  // namespace
 
 const json::Value* FindCondition(const json::Value* conditions, std::string_view type) {
-  if (conditions == nullptr || !conditions->IsArray()) return nullptr;
-  for (const json::Value& condition : *conditions->AsArray()) {
+  for (const json::Value& condition : ListOf(conditions)) {
     if (condition.StringAt({"type"}) == type) return &condition;
   }
   return nullptr;
@@ -68,11 +44,23 @@ const json::Value* FindCondition(const json::Value* conditions, std::string_view
 
 json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCondition>& wanted,
                            const std::string& now) {
-  json::Array all = Others(stored, wanted);
-  for (const QuotaCondition& condition : wanted) {
-    all.push_back(ToJson(condition, FindCondition(stored, condition.type), now));
+  json::Array all;
+  std::size_t others = 0;
+  // Our conditions keep their position in the list, so that a different order causes no write.
+  for (const json::Value& condition : ListOf(stored)) {
+    const auto own = std::ranges::find(wanted, condition.StringAt({"type"}), &QuotaCondition::type);
+    if (own != wanted.end()) {
+      all.push_back(ToJson(*own, &condition, now));
+    } else if (others + wanted.size() < kMostConditions) {
+      all.push_back(condition);
+      ++others;
+    }
   }
-  return InOrder(stored, all);
+  for (const QuotaCondition& condition : wanted) {
+    const bool added = FindCondition(stored, condition.type) == nullptr;
+    if (added) all.push_back(ToJson(condition, nullptr, now));
+  }
+  return all;
 }
 
 bool SayTheSame(const json::Value* some, const json::Value* others) {
