@@ -114,10 +114,11 @@ std::optional<accounting::ReservationList> Account::Parse(const std::string& tex
 
 void Account::OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
                         const accounting::Strangers::Counted& counted) {
-  if (list) return;  // the list records what was written
-  if (written != nullptr) strangers.OnWritten(written->status.used);
   const bool last = written != nullptr && written->resource_version == known.resource_version;
-  if (!last) strangers.OnStatus(now, known.status.used, nullptr, false, counted);
+  // A list records what was written.
+  if (!list && written != nullptr) strangers.OnWritten(written->status.used);
+  if (!list && !last) strangers.OnStatus(now, known.status.used, nullptr, false, counted);
+  if (last) Meet(now, known, counted);
 }
 
 bool Account::InBurst() const {
@@ -205,14 +206,10 @@ void Account::Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
   if (begins) strangers.TakeOver(now, quota.status.used, list ? &*list : nullptr, counted);
 }
 
-Account* Accounts::Find(const api::ObjectKey& key, std::string_view uid) {
-  Account* const account = Find(key);
-  return account != nullptr && account->uid == uid ? account : nullptr;
-}
-
-Account* Accounts::Find(const api::ObjectKey& key) {
-  const auto account = accounts_.find(key);
-  return account == accounts_.end() ? nullptr : &account->second;
+Account* Accounts::Find(const quota::Quota& quota) {
+  const auto account = accounts_.find(quota.key);
+  const bool same = account != accounts_.end() && account->second.uid == quota.uid;
+  return same ? &account->second : nullptr;
 }
 
 const Account* Accounts::Find(const api::ObjectKey& key) const {

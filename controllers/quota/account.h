@@ -38,6 +38,12 @@ struct InFlight {
   accounting::ReservationList list = {};
 };
 
+// Leaves the gate of a quota at the end of its scope. The account may be gone by then.
+struct LeavesGate {
+  std::shared_ptr<base::Gate> gate;
+  ~LeavesGate() { gate->Leave(); }
+};
+
 struct Account {
   // `author` must outlive it.
   Account(base::Scheduler& scheduler, Author& author, const accounting::CrowdOptions& crowd)
@@ -47,9 +53,10 @@ struct Account {
   // versions of the quota may not have been shown.
   void OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
                bool skipped, const accounting::Strangers::Counted& counted);
-  // A write of ours that contains no list has ended. `written`: its result; null if it failed or
-  // the outcome is unknown. `known`: the quota that the store has now. If that is a later version,
-  // the difference shows what strangers added since: our write may have lowered `used` by as much.
+  // A recount of ours has ended. `written`: its result; null if it failed or the outcome is
+  // unknown. `known`: the quota that the store has now. If that is a later version, and has no
+  // list, the difference shows what strangers added since: our write may have lowered `used` by as
+  // much.
   void OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
                  const accounting::Strangers::Counted& counted);
   // An object without an entry has grown. That uses up usage that strangers added before, unless
@@ -73,7 +80,7 @@ struct Account {
   [[nodiscard]] const quota::Quota& Decisive(const quota::Quota& quota) const {
     return decisive ? *decisive : quota;
   }
-  // A ClusterQuota as above, but with a `used` that is at least `seen`.
+  // The quota, but with a `used` that is at least `seen`.
   [[nodiscard]] const quota::Quota& AtLeastSeen(const quota::Quota& quota);
   // The usage of strangers that a write of this process records as held. Only the leader lowers it.
   [[nodiscard]] quota::ResourceList StrangersOf(const quota::Quota& quota, bool leads) const;
@@ -137,7 +144,7 @@ struct Account {
   bool leads_ = false;
 };
 
-// One for each quota.
+// One for each quota of the store, as long as the store has the quota.
 class Accounts {
  public:
   Accounts(base::Scheduler& scheduler, std::string by, accounting::CrowdOptions crowd)
@@ -145,9 +152,7 @@ class Accounts {
 
   Account& Of(const quota::Quota& quota);
   // Null if the quota is gone, or was replaced by another one of the same name.
-  [[nodiscard]] Account* Find(const quota::Quota& quota) { return Find(quota.key, quota.uid); }
-  [[nodiscard]] Account* Find(const api::ObjectKey& key, std::string_view uid);
-  [[nodiscard]] Account* Find(const api::ObjectKey& key);
+  [[nodiscard]] Account* Find(const quota::Quota& quota);
   [[nodiscard]] const Account* Find(const api::ObjectKey& key) const;
   void Forget(const api::ObjectKey& key) { accounts_.erase(key); }
 

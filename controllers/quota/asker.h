@@ -3,7 +3,6 @@
 // Asks the server which objects namespaces contain, by lists of metadata. Single-threaded.
 
 #include <map>
-#include <set>
 #include <string>
 
 #include "controllers/quota/questions.h"
@@ -15,10 +14,6 @@ class Asker {
  public:
   explicit Asker(const TrackingContext& context) : context_(context) {}
 
-  struct Lists {
-    api::GroupVersionResource resource;
-    std::set<std::string> namespaces;  // "": all
-  };
   // `lists` is keyed by the name of the resource. Fails if one of them cannot be listed.
   base::Task<base::Result<Answers>> Ask(std::map<std::string, Lists> lists,
                                         base::TimePoint deadline);

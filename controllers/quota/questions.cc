@@ -12,6 +12,16 @@ using accounting::kAsksAgain;
 using accounting::Reservation;
 using accounting::ReservationList;
 
+// Lists the resource in the namespace that `ns` of an entry means, if it is watched.
+void AddList(const std::string& resource, std::string_view ns, const QuotaView& view,
+             Question& question) {
+  const auto served = view.Served(resource);
+  if (!served) return;
+  Lists& lists = question.lists[resource];
+  lists.resource = *served;
+  lists.namespaces.emplace(view.NamespaceOf(ns));
+}
+
 // True if the view has shown every object of the answer.
 bool IsComplete(const QuotaView& view, const std::string& resource, const Answers& answers) {
   const auto answer = answers.find(resource);
@@ -70,13 +80,13 @@ Question Questions::Due(base::TimePoint now, const ReservationList* list,
     for (const auto& [by, n, uid] : question.ends) {
       const Reservation& entry = *list->Find(by, n);
       all = all || entry.of.empty();
-      if (!entry.of.empty()) question.lists[entry.of].emplace(view.NamespaceOf(entry.ns));
+      AddList(entry.of, entry.ns, view, question);
     }
   }
   // Usage without an object may belong to any object, so all resources are listed.
   if (!all) return question;
   for (const std::string& resource : view.resources()) {
-    if (view.Tracked(resource) != nullptr) question.lists[resource].emplace(view.NamespaceOf(""));
+    if (view.Tracked(resource) != nullptr) AddList(resource, "", view, question);
   }
   return question;
 }
@@ -110,9 +120,7 @@ void Questions::AddDueFloors(base::TimePoint now, const ReservationList& list,
   if (!behind_since_) behind_since_ = now;
   if (now - *behind_since_ < kAsksAgain) return;
   behind_since_.reset();
-  for (const std::string& resource : behind) {
-    question.lists[resource].emplace(view.NamespaceOf(""));
-  }
+  for (const std::string& resource : behind) AddList(resource, "", view, question);
   question.floors = std::move(behind);
 }
 

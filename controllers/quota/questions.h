@@ -29,14 +29,19 @@ struct Listed {
 };
 using Answers = std::map<std::string, Listed, std::less<>>;
 
+// A resource to list.
+struct Lists {
+  api::GroupVersionResource resource;
+  std::set<std::string> namespaces;  // "": all
+};
+
 struct Question {
   // by, n, object; an entry without objects has no object here.
   using Ended = std::tuple<std::string, std::uint64_t, quota::Uid>;
   std::vector<Ended> ends;
-  bool strangers = false;           // whether objects of strangers' usage may still be shown
-  std::vector<std::string> floors;  // resources whose floor was not reached for long
-  // The resources to list, and their namespaces; "" means all.
-  std::map<std::string, std::set<std::string>> lists;
+  bool strangers = false;              // whether objects of strangers' usage may still be shown
+  std::vector<std::string> floors;     // resources whose floor was not reached for long
+  std::map<std::string, Lists> lists;  // by the name of the resource
   [[nodiscard]] bool empty() const { return ends.empty() && !strangers && floors.empty(); }
 };
 

@@ -328,11 +328,11 @@ base::Task<void> QuotaController::Work() {
 }
 
 void QuotaController::Settle(const api::ObjectKey& key, const Recounter::Outcome& outcome) {
-  if (outcome.kind == Recounter::Outcome::Kind::kRetry) {
+  if (outcome.failed) {
     queue_.AddRateLimited(key);
   } else {
     queue_.Forget(key);
-    if (outcome.kind == Recounter::Outcome::Kind::kRevisit) queue_.AddAfter(key, outcome.after);
+    if (outcome.after) queue_.AddAfter(key, *outcome.after);
   }
   queue_.Done(key);
 }

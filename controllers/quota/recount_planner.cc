@@ -7,24 +7,19 @@
 
 namespace controllers {
 
-using accounting::ReservationList;
 using accounting::Standing;
 
 base::Result<Recount> RecountPlanner::Plan(const quota::Quota& quota, Account& account,
                                            const QuotaCount& count, const QuotaView& view,
                                            bool takes_back) const {
-  ReservationList next = account.known();
-  account.questions.Drop(next);
+  Standing next{quota.status.used, account.known()};
+  account.questions.Drop(next.list);
   Recount recount;
-  if (takes_back) {
-    Standing taken{quota.status.used, std::move(next)};
-    recount.withdrawals = account.own.TakeBack(taken);
-    next = std::move(taken.list);
-  }
-  accounting::Settle(next, view);
-  recount.over = account.list && next.entries() != account.list->entries();
+  if (takes_back) recount.withdrawals = account.own.TakeBack(next);
+  accounting::Settle(next.list, view);
+  recount.over = account.list && next.list.entries() != account.list->entries();
   quota::ResourceList held = account.strangers.Held();
-  const auto added = held.Add(accounting::Outstanding(next, view));
+  const auto added = held.Add(accounting::Outstanding(next.list, view));
   const auto guarded = options_.guarded ? std::optional(Guarded(quota)) : std::nullopt;
   auto desired = added ? quota::DesiredStatus(guarded ? *guarded : quota, count.observed, held)
                        : base::Result<quota::QuotaStatus>(added.error());
@@ -36,11 +31,10 @@ base::Result<Recount> RecountPlanner::Plan(const quota::Quota& quota, Account& a
   const bool plausible = !takes_back && desired->hard == quota.status.hard &&
                          account.IsPlausible(quota.status.used, desired->used);
   recount.differs = !plausible && (quota::NeedsWrite(quota, *desired) || !recorded);
-  if (!quota.reservations.empty()) accounting::RaiseFloor(next, view.floor_resources(), view);
-  next.strangers = account.strangers.Held();
-  recount.write = {.quota = {},
-                   .hard = std::move(desired->hard),
-                   .standing = {std::move(desired->used), std::move(next)}};
+  if (!quota.reservations.empty()) accounting::RaiseFloor(next.list, view.floor_resources(), view);
+  next.list.strangers = account.strangers.Held();
+  next.used = std::move(desired->used);
+  recount.write = {.quota = {}, .hard = std::move(desired->hard), .standing = std::move(next)};
   if (cluster_ != nullptr) AddFurther(quota, account, count, recount);
   return recount;
 }
@@ -57,18 +51,17 @@ void RecountPlanner::AddFurther(const quota::Quota& quota, Account& account,
   if (!quota::FurtherDifference(quota.further_status, further).empty()) {
     recount.differs =
         account.further_due <= now || ClusterStatus::IsUrgent(quota.further_status, further);
-    if (!recount.differs) recount.waits = account.further_due;
+    if (!recount.differs) recount.waits_until = account.further_due;
   }
   if (!account.missing_since) return;
   const base::TimePoint lasts = *account.missing_since + ClusterStatus::kLasts;
-  if (lasts > now) recount.waits = std::min(recount.waits.value_or(lasts), lasts);
+  if (lasts > now) recount.waits_until = std::min(recount.waits_until, lasts);
 }
 
 // A name that admission does not guard yet stays out of status.hard: a name in status.hard is
 // enforced.
 quota::Quota RecountPlanner::Guarded(const quota::Quota& quota) const {
   quota::Quota guarded = quota;
-  if (!options_.guarded) return guarded;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
     // A name whose kind is not served stays out as well. Objects that count under other names must
     // not wait for it.

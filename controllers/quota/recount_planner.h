@@ -3,7 +3,6 @@
 // Decides what a recount of one quota writes: observed usage, open reservations and the usage of
 // strangers, and the list without entries that are over. No I/O, one thread.
 
-#include <optional>
 #include <vector>
 
 #include "controllers/quota/account.h"
@@ -22,8 +21,8 @@ struct Recount {
   std::vector<OwnReservations::Withdrawal> withdrawals;
   bool differs = false;  // a stored value or the recorded `used` differs
   bool over = false;     // some entries have ended and can be removed
-  // Set if deferrable fields wait until then.
-  std::optional<base::TimePoint> waits = std::nullopt;
+  // Deferrable fields wait until then.
+  base::TimePoint waits_until = base::TimePoint::max();
 };
 
 class RecountPlanner {

@@ -6,7 +6,7 @@
 //
 // Single-threaded. All references must outlive it.
 
-#include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,9 +23,9 @@ namespace controllers {
 class Recounter {
  public:
   struct Outcome {
-    enum class Kind { kDone, kRevisit, kRetry } kind = Kind::kDone;
-    base::Duration after{};                 // kRevisit
-    std::string_view result = "unchanged";  // the result for the observer
+    std::string_view result = "unchanged";               // for the observer
+    std::optional<base::Duration> after = std::nullopt;  // reconcile again after this time
+    bool failed = false;  // reconcile again, later after each failure in a row
   };
   // The objects that it works with.
   struct Rooms {
@@ -57,27 +57,31 @@ class Recounter {
  private:
   [[nodiscard]] base::TimePoint Now() const { return rooms_.context.scheduler->Now(); }
   QuotaCount Count(const quota::Quota& quota);
+  // What is observed and reserved.
+  [[nodiscard]] quota::ResourceList Counted(const quota::Quota& quota,
+                                            const Account& account) const;
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
   // Account::paid_until after one more write.
   [[nodiscard]] base::TimePoint PaidUntil(const Account& account) const;
   base::Task<Outcome> Lead(quota::Quota quota, QuotaCount count, bool takes_back);
   base::Task<Outcome> WriteRecount(Recount recount, QuotaCount count);
-  // Call after the write of a recount; null: the write failed.
-  void NoticeWritten(const quota::Quota* written, const api::ObjectKey& key,
-                     const std::string& uid);
   // Takes back grants of this process. Followers do this as well.
   base::Task<Outcome> WriteTakenBack(quota::Quota quota);
   // Stores a lost list as it was. Any process that knows it does this.
   base::Task<Outcome> StoreAgain(quota::Quota quota);
-  // Returns a write of a list without a recount.
-  StatusWrite Listed(const quota::Quota& quota, accounting::Standing standing);
+  // Writes a list without a recount. `withdrawals`: as in Recount.
+  base::Task<Outcome> WriteList(quota::Quota quota, accounting::Standing standing,
+                                std::vector<OwnReservations::Withdrawal> withdrawals);
+  // Writes while admission does not write to this quota.
+  base::Task<base::Result<quota::Quota>> Write(StatusWrite write);
   base::Task<Outcome> Ask(quota::Quota quota, Question question);
-  void NoticeExpired(const quota::Quota& quota, const Questions::Outcome& outcome);
+  void NoticeExpired(const quota::Quota& quota, const Account& account,
+                     const Questions::Outcome& outcome);
   Outcome AfterFailedWrite(const api::ObjectKey& key, const base::Error& error);
-  [[nodiscard]] Outcome Follow(const quota::Quota& quota, const QuotaCount& count);
+  Outcome Follow(Account& account, const QuotaCount& count);
   // When to reconcile again if nothing happens.
-  [[nodiscard]] Outcome Until(const Account& account, const QuotaCount& count,
-                              std::string_view result) const;
+  [[nodiscard]] base::TimePoint NextLook(const Account& account, const QuotaCount& count) const;
+  // The same for what a follower does as well.
   [[nodiscard]] base::TimePoint NextOwn(const Account& account, const QuotaCount& count) const;
   [[nodiscard]] Outcome LookAt(base::TimePoint next, std::string_view result) const;
 

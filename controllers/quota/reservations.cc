@@ -18,11 +18,6 @@ constexpr std::chrono::milliseconds kLearntAge{250};
 constexpr std::chrono::seconds kLearntKept{30};
 constexpr std::size_t kMostLearnt = 10'000;
 
-struct LeaveGate {
-  base::Gate& gate;
-  ~LeaveGate() { gate.Leave(); }
-};
-
 // Drops ended entries whose amounts are observed, except those that the process `by` numbered above
 // `last`. Call it after the new grants are added: `used` still contains the usage of the old
 // entries, so a new entry for the same object must not raise it again.
@@ -84,19 +79,16 @@ quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
 }
 
 admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
-  admission::BookedQuota booked{.quota = &quota};
-  Account* const account = accounts_.Find(quota);
-  if (account == nullptr) return booked;
-  booked.quota = &account->Decisive(quota);
-  if (quota.cluster) booked.quota = &account->AtLeastSeen(*booked.quota);
-  booked.outlasted = [this, account](const quota::Uid& uid) {
-    return account->own.Outlasted(scheduler_.Now(), uid);
+  Account& account = accounts_.Of(quota);
+  admission::BookedQuota booked{.quota = &account.AtLeastSeen(account.Decisive(quota))};
+  booked.outlasted = [this, &account](const quota::Uid& uid) {
+    return account.own.Outlasted(scheduler_.Now(), uid);
   };
-  if (!account->list) return booked;
-  booked.list = &*account->list;
-  booked.burst = account->own.Usable(scheduler_.Now(), *account->list);
-  booked.answer = [this, account](const quota::Uid& uid, std::string_view version) {
-    const auto* own = account->own.Find(scheduler_.Now(), *account->list, uid, version);
+  if (!account.list) return booked;
+  booked.list = &*account.list;
+  booked.burst = account.own.Usable(scheduler_.Now(), *account.list);
+  booked.answer = [this, &account](const quota::Uid& uid, std::string_view version) {
+    const auto* own = account.own.Find(scheduler_.Now(), *account.list, uid, version);
     return own != nullptr ? &own->usage : nullptr;
   };
   return booked;
@@ -129,8 +121,7 @@ admission::NamespaceQuotas Reservations::Quotas(std::string_view ns) const {
 quota::ResourceList Reservations::PromisedTo(std::string_view name) const {
   const quota::Quota* const quota = store_.Find({"", std::string(name)});
   if (quota == nullptr) return {};
-  const Account* const account = accounts_.Find(*quota);
-  const quota::Quota& decisive = account != nullptr ? account->Decisive(*quota) : *quota;
+  const quota::Quota& decisive = accounts_.Of(*quota).Decisive(*quota);
   return quota::Promised(decisive, decisive.status.used);
 }
 
@@ -158,7 +149,7 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
     co_return base::Error{.code = base::ErrorCode::kTimeout,
                           .message = "quota " + quota.key.ToString() + " is being written"};
   }
-  const LeaveGate leave{*gate};
+  const LeavesGate leave{gate};
   const auto reserved = co_await ReserveInside(std::move(plan), deadline);
   // A recount may have found the gate closed, whether or not the write succeeded.
   Account* const account = accounts_.Find(quota);
@@ -228,8 +219,9 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
 }
 
 void Reservations::Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) {
-  Account* const account = accounts_.Find(key);
-  if (account != nullptr && account->own.Release(uid, grant)) hooks_.look(key, {});
+  const quota::Quota* const quota = store_.Find(key);
+  if (quota == nullptr) return;
+  if (accounts_.Of(*quota).own.Release(uid, grant)) hooks_.look(key, {});
 }
 
 }  // namespace controllers

@@ -236,14 +236,17 @@ TEST_CASE("groups: objects are read live in the namespaces of their entries", "[
     accounting::FirstSeen first_seen;
     first_seen.See(f.scheduler.Now() - 60s, list);
     controllers::Questions questions;
-    return questions.Due(f.scheduler.Now(), &list, first_seen, {}, {.entries = 10s},
-                         QuotaView(f.tracker, f.usage, quota));
+    const auto question = questions.Due(f.scheduler.Now(), &list, first_seen, {}, {.entries = 10s},
+                                        QuotaView(f.tracker, f.usage, quota));
+    Lists lists;
+    for (const auto& [resource, wanted] : question.lists) lists[resource] = wanted.namespaces;
+    return lists;
   };
-  CHECK(due(f.red).lists == Lists{{"pods", {"team-a", "team-b"}}});
-  CHECK(due(QuotaOf({"team-c", "q"}, {"pods"})).lists == Lists{{"pods", {"team-c"}}});
+  CHECK(due(f.red) == Lists{{"pods", {"team-a", "team-b"}}});
+  CHECK(due(QuotaOf({"team-c", "q"}, {"pods"})) == Lists{{"pods", {"team-c"}}});
   list.Add({.by = "me", .n = 3, .of = "pods", .usage = one, .unassigned = 1});
-  CHECK(due(f.red).lists == Lists{{"pods", {"", "team-a", "team-b"}}});
-  CHECK(due(QuotaOf({"team-c", "q"}, {"pods"})).lists == Lists{{"pods", {"team-c"}}});
+  CHECK(due(f.red) == Lists{{"pods", {"", "team-a", "team-b"}}});
+  CHECK(due(QuotaOf({"team-c", "q"}, {"pods"})) == Lists{{"pods", {"team-c"}}});
 }
 
 TEST_CASE("groups: entries in many namespaces are checked with one list", "[controllers]") {
@@ -257,7 +260,7 @@ TEST_CASE("groups: entries in many namespaces are checked with one list", "[cont
   const auto ask = [&](const std::set<std::string>& namespaces) {
     f.cluster.listed.clear();
     f.running.Spawn("ask", [&, namespaces]() -> base::Task<void> {
-      std::map<std::string, controllers::Asker::Lists> lists;
+      std::map<std::string, controllers::Lists> lists;
       lists["pods"] = {.resource = kPods, .namespaces = namespaces};
       const base::TimePoint deadline = f.scheduler.Now() + 10s;
       answers = co_await asker.Ask(lists, deadline);
