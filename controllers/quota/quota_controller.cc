@@ -38,8 +38,8 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       reach_(cluster_ ? static_cast<const Reach&>(*cluster_) : own_namespace_),
       tracker_(context_, api_, served, *this, options.guarded != nullptr && !api.form.cluster),
       usage_(*context_.scheduler, *context_.client, served, tracker_, pulse_),
-      reporter_(context_, api_, options_, store_, tracker_,
-                [this] { return quotas_->state().trouble.has_value(); }),
+      parts_{context_, api_, options_, store_, tracker_, usage_, accounts_, complaints_, observer},
+      reporter_(parts_, [this] { return quotas_->state().trouble.has_value(); }),
       largest_(cluster_ ? NewLargest() : nullptr),
       cluster_status_(cluster_ ? std::make_optional<ClusterStatus>(*cluster_, store_, reporter_,
                                                                    *largest_, options_.exempt)
@@ -49,22 +49,15 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       quotas_(informers::NewReflector(
           *context_.client, *context_.scheduler, store_,
           QuotaReflectorOptions(context_.reflector, api_, quota_metrics_.get()))),
-      writer_(context_, api_, store_, tracker_, *quotas_, pulse_, accounts_),
+      writer_(parts_, *quotas_, pulse_),
       queue_(*context_.scheduler,
              {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}, .seed = options.seed},
              queue_observer),
-      reservations_(
-          *context_.scheduler, store_, reach_, tracker_, usage_, writer_, accounts_,
-          {.look = [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); },
-           .on_burst = [&observer](const auto& quota,
-                                   const auto& usage) { observer.OnBurst(quota, usage); },
-           .leads = [this] { return options_.Leads(); }}),
-      recounter_({context_, api_, store_, tracker_, usage_, accounts_, writer_, reporter_,
-                  complaints_, observer, cluster_status_ ? &*cluster_status_ : nullptr},
-                 options_),
+      reservations_(parts_, reach_, writer_,
+                    [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); }),
+      recounter_(parts_, writer_, reporter_, cluster_status_ ? &*cluster_status_ : nullptr),
       resync_(*context_.scheduler, tracker_, complaints_, observer, options_,
-              [this] { ForMany().recount_all = true; }),
-      observer_(observer) {
+              [this] { ForMany().recount_all = true; }) {
   if (!cluster_) return;
   usage_.SetLabels(cluster_.get());
   writer_.SetPutBackListener([this] { cluster_->Relist(); });
@@ -157,7 +150,7 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
     return;
   }
   Account& account = accounts_.Of(*after);
-  const auto counted = [&] { return QuotaView(tracker_, usage_, *after).Counted(account.known()); };
+  const auto counted = [&] { return parts_.ViewOf(*after).Counted(account.known()); };
   account.OnQuota(context_.scheduler->Now(), before, *after,
                   before == nullptr || !store_.in_order(), counted);
   complaints_.Say("list of", after->key.ToString(), account.malformed);
@@ -321,7 +314,7 @@ base::Task<void> QuotaController::Work() {
     if (!key) co_return;
     const base::TimePoint began = context_.scheduler->Now();
     const Recounter::Outcome outcome = co_await recounter_.Reconcile(*key);
-    observer_.OnReconcile(outcome.result, context_.scheduler->Now() - began);
+    parts_.observer.OnReconcile(outcome.result, context_.scheduler->Now() - began);
     Settle(*key, outcome);
     co_await base::NextTurn();  // tens of thousands of keys may be waiting
   }

@@ -104,6 +104,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   const Reach& reach_;
   Tracker tracker_;
   ObservedUsage usage_;
+  ControllerParts parts_;
   QuotaReporter reporter_;
   std::unique_ptr<LargestNamespaces> largest_;   // set if cluster_ is
   std::optional<ClusterStatus> cluster_status_;  // set if cluster_ is
@@ -116,7 +117,6 @@ class QuotaController final : public QuotaListener, public UsageListener {
   Reservations reservations_;
   Recounter recounter_;
   Resync resync_;
-  ControllerObserver& observer_;
   ClusterListener* listener_ = nullptr;
 };
 

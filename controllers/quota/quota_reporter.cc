@@ -36,18 +36,12 @@ ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
 
 }  // namespace
 
-QuotaReporter::QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
-                             const QuotaControllerOptions& options, const QuotaStore& store,
-                             const Tracker& tracker, std::function<bool()> server_away)
-    : context_(context),
-      api_(api),
-      options_(options),
-      store_(store),
-      tracker_(tracker),
+QuotaReporter::QuotaReporter(const ControllerParts& parts, std::function<bool()> server_away)
+    : parts_(parts),
       server_away_(std::move(server_away)),
-      conditions_(PatienceFor(context.reflector.backoff)),
-      due_(*context.scheduler),
-      wake_(context.scheduler->NewAlarm()) {}
+      conditions_(PatienceFor(parts.context.reflector.backoff)),
+      due_(*parts.context.scheduler),
+      wake_(parts.context.scheduler->NewAlarm()) {}
 
 void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (after == nullptr) {
@@ -89,10 +83,10 @@ void QuotaReporter::LookSoon(const api::ObjectKey& key) {
 }
 
 base::TimePoint QuotaReporter::NextLook() const {
-  const base::TimePoint soon = context_.scheduler->Now() + kLookInterval;
+  const base::TimePoint soon = parts_.Now() + kLookInterval;
   const base::TimePoint due = due_.NextReady();
   if (away_) return soon;
-  if (due == base::TimePoint::max()) return context_.scheduler->Now() + kNothingToDo;
+  if (due == base::TimePoint::max()) return parts_.Now() + kNothingToDo;
   // While a delay runs, check each second whether the server is away, so that a short outage is not
   // missed.
   return std::min(due, soon);
@@ -103,7 +97,7 @@ base::Task<void> QuotaReporter::Run() {
   while (!co_await base::Stopping()) {
     const bool away = server_away_();
     const bool back = std::exchange(away_, away) && !away;
-    if (back) server_since_ = context_.scheduler->Now();
+    if (back) server_since_ = parts_.Now();
     if (!away && LookAtSomeDue()) {
       co_await base::NextTurn();
     } else {
@@ -124,9 +118,9 @@ bool QuotaReporter::LookAtSomeDue() {
 }
 
 void QuotaReporter::LookAt(const api::ObjectKey& key) {
-  const quota::Quota* quota = store_.Find(key);
+  const quota::Quota* quota = parts_.store.Find(key);
   if (quota == nullptr || quota->deleting) return;
-  const base::TimePoint now = context_.scheduler->Now();
+  const base::TimePoint now = parts_.Now();
   bool told = false;
   const auto say = [&](const Announcement& announcement) {
     const bool said = Say(*quota, announcement);
@@ -134,9 +128,9 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
     return said;
   };
   const Findings findings{.obstacles = ObstaclesOf(*quota),
-                          .uncountable = UncountableNames(api_, quota->hard),
-                          .matches_nothing = WhyNothingMatches(api_, quota->selector),
-                          .exempt = options_.exempt.contains(key.ns)};
+                          .uncountable = UncountableNames(parts_.api, quota->hard),
+                          .matches_nothing = WhyNothingMatches(parts_.api, quota->selector),
+                          .exempt = parts_.options.exempt.contains(key.ns)};
   const auto again = conditions_.Look(*quota, findings, now, server_since_, say);
   if (told && on_told_) on_told_(key);
   if (again) due_.AddAfter(key, *again - now);
@@ -147,7 +141,7 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
   const auto known = [&](const std::string& resource) {
     return std::ranges::find(obstacles, resource, &Obstacle::resource) != obstacles.end();
   };
-  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+  for (const UsageSource& source : parts_.tracker.SourcesOf(quota.hard)) {
     const bool counted = source.tracked != nullptr && source.tracked->synced() && !source.trouble;
     if (counted || known(source.resource.ToString())) continue;
     Obstacle obstacle = Judge(source);
@@ -172,22 +166,22 @@ Obstacle QuotaReporter::Judge(const UsageSource& source) const {
   }
   if (source.tracked != nullptr) return {};
   if (source.known_absent) return {.kind = Kind::kNotServed};
-  if (context_.scheduler->Now() - source.wanted_since < kDiscoveryPatience) return {};
+  if (parts_.Now() - source.wanted_since < kDiscoveryPatience) return {};
   return {.kind = Kind::kSilent, .why = "discovery does not answer for its API group"};
 }
 
 bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {
-  if (context_.events == nullptr) return true;
-  if (!options_.Leads()) return false;
-  return context_.events->Record({.about = {.api_version = api_.resource.GroupVersion(),
-                                            .kind = api_.kind,
-                                            .ns = quota.key.ns,
-                                            .name = quota.key.name,
-                                            .uid = quota.uid,
-                                            .resource_version = quota.resource_version},
-                                  .type = announcement.type,
-                                  .reason = announcement.reason,
-                                  .message = announcement.message});
+  if (parts_.context.events == nullptr) return true;
+  if (!parts_.options.Leads()) return false;
+  return parts_.context.events->Record({.about = {.api_version = parts_.api.resource.GroupVersion(),
+                                                  .kind = parts_.api.kind,
+                                                  .ns = quota.key.ns,
+                                                  .name = quota.key.name,
+                                                  .uid = quota.uid,
+                                                  .resource_version = quota.resource_version},
+                                        .type = announcement.type,
+                                        .reason = announcement.reason,
+                                        .message = announcement.message});
 }
 
 }  // namespace controllers

@@ -16,22 +16,18 @@
 #include <string>
 #include <vector>
 
-#include "controllers/quota/controller_options.h"
+#include "controllers/quota/controller_parts.h"
 #include "controllers/quota/quota_conditions.h"
-#include "controllers/quota/quota_store.h"
-#include "controllers/quota/tracker.h"
-#include "pkg/base/scheduler.h"
 #include "pkg/queue/work_queue.h"
 
 namespace controllers {
 
 class QuotaReporter {
  public:
-  // All references must outlive the reporter. Without a recorder of events in `context`, conditions
-  // are only kept for the metrics. `server_away`: true if the quotas themselves cannot be watched.
-  QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
-                const QuotaControllerOptions& options, const QuotaStore& store,
-                const Tracker& tracker, std::function<bool()> server_away);
+  // All references must outlive the reporter. Without a recorder of events in the context,
+  // conditions are only kept for the metrics. `server_away`: true if the quotas themselves cannot
+  // be watched.
+  QuotaReporter(const ControllerParts& parts, std::function<bool()> server_away);
 
   // As QuotaListener::OnQuota().
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
@@ -61,11 +57,7 @@ class QuotaReporter {
   [[nodiscard]] base::TimePoint NextLook() const;
   bool Say(const quota::Quota& quota, const Announcement& announcement);
 
-  const TrackingContext& context_;
-  const quota::QuotaApi& api_;
-  const QuotaControllerOptions& options_;
-  const QuotaStore& store_;
-  const Tracker& tracker_;
+  const ControllerParts& parts_;
   std::function<bool()> server_away_;
   std::function<void(const api::ObjectKey& key)> on_told_ = nullptr;
   QuotaConditions conditions_;

@@ -20,7 +20,7 @@ base::Result<Recount> RecountPlanner::Plan(const quota::Quota& quota, Account& a
   recount.over = account.list && next.list.entries() != account.list->entries();
   quota::ResourceList held = account.strangers.Held();
   const auto added = held.Add(accounting::Outstanding(next.list, view));
-  const auto guarded = options_.guarded ? std::optional(Guarded(quota)) : std::nullopt;
+  const auto guarded = parts_.options.guarded ? std::optional(Guarded(quota)) : std::nullopt;
   auto desired = added ? quota::DesiredStatus(guarded ? *guarded : quota, count.observed, held)
                        : base::Result<quota::QuotaStatus>(added.error());
   if (!desired) {
@@ -42,10 +42,10 @@ base::Result<Recount> RecountPlanner::Plan(const quota::Quota& quota, Account& a
 void RecountPlanner::AddFurther(const quota::Quota& quota, Account& account,
                                 const QuotaCount& count, Recount& recount) const {
   const quota::QuotaStatus desired{recount.write.hard, recount.write.standing.used};
-  const base::TimePoint now = scheduler_.Now();
-  recount.write.further =
-      cluster_->Of(quota, desired, count.observed.unknown,
-                   {.now = now, .wall = scheduler_.WallNow()}, account.missing_since);
+  const base::TimePoint now = parts_.Now();
+  recount.write.further = cluster_->Of(quota, desired, count.observed.unknown,
+                                       {.now = now, .wall = parts_.context.scheduler->WallNow()},
+                                       account.missing_since);
   const json::Object& further = recount.write.further;
   if (recount.differs) return;
   if (!quota::FurtherDifference(quota.further_status, further).empty()) {
@@ -62,12 +62,12 @@ void RecountPlanner::AddFurther(const quota::Quota& quota, Account& account,
 // enforced.
 quota::Quota RecountPlanner::Guarded(const quota::Quota& quota) const {
   quota::Quota guarded = quota;
-  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+  for (const UsageSource& source : parts_.tracker.SourcesOf(quota.hard)) {
     // A name whose kind is not served stays out as well. Objects that count under other names must
     // not wait for it.
     const bool countable = source.tracked != nullptr || !source.evaluator->classes ||
                            !source.evaluator->classes->usage_of_kind;
-    if (countable && options_.guarded(*source.evaluator, quota.key.ns)) continue;
+    if (countable && parts_.options.guarded(*source.evaluator, quota.key.ns)) continue;
     for (const std::string& name : source.names) {
       if (quota.status.hard.Find(name) == nullptr) guarded.hard.Erase(name);
     }

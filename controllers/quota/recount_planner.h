@@ -5,11 +5,8 @@
 
 #include <vector>
 
-#include "controllers/quota/account.h"
 #include "controllers/quota/cluster_status.h"
-#include "controllers/quota/controller_options.h"
-#include "controllers/quota/observed_usage.h"
-#include "controllers/quota/quota_view.h"
+#include "controllers/quota/controller_parts.h"
 #include "controllers/quota/status_writer.h"
 
 namespace controllers {
@@ -28,9 +25,8 @@ struct Recount {
 class RecountPlanner {
  public:
   // All references must outlive it. `cluster` is null if the status has only hard and used.
-  RecountPlanner(base::Scheduler& scheduler, const Tracker& tracker, const ClusterStatus* cluster,
-                 const QuotaControllerOptions& options)
-      : scheduler_(scheduler), tracker_(tracker), cluster_(cluster), options_(options) {}
+  RecountPlanner(const ControllerParts& parts, const ClusterStatus* cluster)
+      : parts_(parts), cluster_(cluster) {}
 
   // `account`, `count` and `view` are those of the quota. `takes_back`: also take back grants of
   // this process that no request needs. Errors: a sum is out of range.
@@ -42,10 +38,8 @@ class RecountPlanner {
   void AddFurther(const quota::Quota& quota, Account& account, const QuotaCount& count,
                   Recount& recount) const;
 
-  base::Scheduler& scheduler_;
-  const Tracker& tracker_;
+  const ControllerParts& parts_;
   const ClusterStatus* cluster_;
-  const QuotaControllerOptions& options_;
 };
 
 }  // namespace controllers

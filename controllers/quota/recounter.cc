@@ -21,16 +21,16 @@ constexpr base::Duration kAtOnce = 1ms;
 }  // namespace
 
 QuotaCount Recounter::Count(const quota::Quota& quota) {
-  QuotaCount count = rooms_.usage.Count(quota, options_.first_count_patience);
-  rooms_.complaints.Say("count of", quota.key.ToString(), count.trouble);
-  rooms_.reporter.OnCount(quota.key, std::move(count.obstacles), count.observed.unknown);
+  QuotaCount count = parts_.usage.Count(quota, parts_.options.first_count_patience);
+  parts_.complaints.Say("count of", quota.key.ToString(), count.trouble);
+  reporter_.OnCount(quota.key, std::move(count.obstacles), count.observed.unknown);
   return count;
 }
 
 base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
-  const quota::Quota* found = rooms_.store.Find(key);
+  const quota::Quota* found = parts_.store.Find(key);
   if (found == nullptr) co_return Outcome{};  // deleted: nothing to do
-  Account& account = rooms_.accounts.Of(*found);
+  Account& account = parts_.accounts.Of(*found);
   if (account.gate->busy()) {  // admission is writing, and enqueues the quota afterwards
     account.postponed = true;
     co_return Outcome{"postponed"};
@@ -42,25 +42,24 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   const bool waits = count.pending && !settled;
   // Nothing is lowered while a watch is known to lag.
   const bool takes_back =
-      account.own.MustTakeBack(Now(), account.known()) && rooms_.usage.BehindUntil(*found) <= Now();
+      account.own.MustTakeBack(Now(), account.known()) && parts_.usage.BehindUntil(*found) <= Now();
   const auto counted = [&] {
-    return QuotaView(rooms_.tracker, rooms_.usage, *found)
-        .Counted(count.observed.used, account.known());
+    return parts_.ViewOf(*found).Counted(count.observed.used, account.known());
   };
   if (!waits) account.Meet(Now(), *found, counted);
   if (!waits && found->cluster) account.seen = counted();
-  account.Lead(Now(), options_.Leads(), *found, counted);
+  account.Lead(Now(), parts_.options.Leads(), *found, counted);
   if (account.lost) co_return co_await StoreAgain(*found);
-  if (!options_.Leads() && takes_back) co_return co_await WriteTakenBack(*found);
-  if (!options_.Leads()) co_return Follow(account, count);
-  if (waits) co_return Outcome{"postponed", options_.first_count_patience};
+  if (!parts_.options.Leads() && takes_back) co_return co_await WriteTakenBack(*found);
+  if (!parts_.options.Leads()) co_return Follow(account, count);
+  if (waits) co_return Outcome{"postponed", parts_.options.first_count_patience};
   co_return co_await Lead(*found, std::move(count), takes_back);
 }
 
 base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount count,
                                                bool takes_back) {
-  Account& account = rooms_.accounts.Of(quota);
-  const QuotaView view(rooms_.tracker, rooms_.usage, quota);
+  Account& account = parts_.accounts.Of(quota);
+  const QuotaView view = parts_.ViewOf(quota);
   const ReservationList* const list = account.list ? &*account.list : nullptr;
   Question question =
       account.questions.Due(Now(), list, account.first_seen, account.strangers, holds_, view);
@@ -72,7 +71,7 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
     co_return Outcome{"postponed", accounting::kLooksAgain};
   }
   auto recount = planner_.Plan(quota, account, count, view, takes_back);
-  rooms_.complaints.Say("sum of", quota.key.ToString(), recount ? "" : recount.error().message);
+  parts_.complaints.Say("sum of", quota.key.ToString(), recount ? "" : recount.error().message);
   if (!recount) co_return Outcome{.result = "error", .failed = true};
   if (!recount->over) account.over_since.reset();
   if (recount->over && !account.over_since) account.over_since = Now();
@@ -93,27 +92,27 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
 }
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {
-  const base::Duration ahead = options_.write_interval * (options_.write_burst - 1);
+  const base::Duration ahead = parts_.options.write_interval * (parts_.options.write_burst - 1);
   return std::max(account.not_before, account.paid_until - ahead);
 }
 
 base::TimePoint Recounter::PaidUntil(const Account& account) const {
-  return std::max(account.paid_until, Now()) + options_.write_interval;
+  return std::max(account.paid_until, Now()) + parts_.options.write_interval;
 }
 
 base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCount count) {
   const quota::Quota quota = recount.write.quota;
   const quota::ResourceList desired = recount.write.standing.used;
-  Account& writing = rooms_.accounts.Of(quota);
+  Account& writing = parts_.accounts.Of(quota);
   writing.paid_until = PaidUntil(writing);
-  if (rooms_.cluster != nullptr) writing.further_due = Now() + rooms_.cluster->PeriodOf(quota);
+  if (cluster_ != nullptr) writing.further_due = Now() + cluster_->PeriodOf(quota);
   const auto written = co_await Write(std::move(recount.write));
   // During the write the quota may have been deleted, or replaced by another one of the same name.
-  Account* const account = rooms_.accounts.Find(quota);
+  Account* const account = parts_.accounts.Find(quota);
   if (account != nullptr) {
-    const quota::Quota& known = *rooms_.store.Find(quota.key);
+    const quota::Quota& known = *parts_.store.Find(quota.key);
     account->OnWritten(Now(), written ? &*written : nullptr, known,
-                       [&] { return Counted(known, *account); });
+                       [&] { return parts_.ViewOf(known).Counted(account->known()); });
   }
   if (!written) {
     if (account != nullptr) {
@@ -125,21 +124,17 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
     }
     co_return AfterFailedWrite(quota.key, written.error());
   }
-  rooms_.complaints.Say("status of", quota.key.ToString(), "");
-  VLOG(1) << "status written quota_api=" << rooms_.api.name << " quota=" << quota.key.ToString()
+  parts_.complaints.Say("status of", quota.key.ToString(), "");
+  VLOG(1) << "status written quota_api=" << parts_.api.name << " quota=" << quota.key.ToString()
           << " used=\"" << written->status.used.ToString() << "\"";
   if (account == nullptr) co_return Outcome{"written"};
-  if (quota.cluster) account->seen = Counted(*written, *account);
+  if (quota.cluster) account->seen = parts_.ViewOf(*written).Counted(account->known());
   account->over_since.reset();
   co_return LookAt(NextLook(*account, count), "written");
 }
 
-quota::ResourceList Recounter::Counted(const quota::Quota& quota, const Account& account) const {
-  return QuotaView(rooms_.tracker, rooms_.usage, quota).Counted(account.known());
-}
-
 base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
-  Account& account = rooms_.accounts.Of(quota);
+  Account& account = parts_.accounts.Of(quota);
   Standing standing{account.Decisive(quota).status.used, account.known()};
   auto withdrawals = account.own.TakeBack(standing);
   const bool same = standing.list.entries() == account.known().entries();
@@ -148,7 +143,7 @@ base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
 }
 
 base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
-  Account& account = rooms_.accounts.Of(quota);
+  Account& account = parts_.accounts.Of(quota);
   const base::TimePoint earliest = EarliestWrite(account);
   if (earliest > Now()) co_return Outcome{"postponed", earliest - Now()};
   account.paid_until = PaidUntil(account);
@@ -158,20 +153,20 @@ base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
 
 base::Task<Recounter::Outcome> Recounter::WriteList(
     quota::Quota quota, Standing standing, std::vector<OwnReservations::Withdrawal> withdrawals) {
-  standing.list.strangers = rooms_.accounts.Of(quota).StrangersOf(quota, options_.Leads());
+  standing.list.strangers = parts_.accounts.Of(quota).StrangersOf(quota, parts_.options.Leads());
   StatusWrite write{.quota = quota, .hard = quota.status.hard, .standing = std::move(standing)};
   const auto written = co_await Write(std::move(write));
   if (written) co_return Outcome{"written", kAtOnce};
-  Account* const account = rooms_.accounts.Find(quota);
+  Account* const account = parts_.accounts.Find(quota);
   if (account != nullptr) account->own.Again(std::move(withdrawals));
   co_return AfterFailedWrite(quota.key, written.error());
 }
 
 base::Task<base::Result<quota::Quota>> Recounter::Write(StatusWrite write) {
-  const LeavesGate inside{rooms_.accounts.Of(write.quota).gate};
+  const LeavesGate inside{parts_.accounts.Of(write.quota).gate};
   CHECK(inside.gate->TryEnter());
-  const base::TimePoint deadline = Now() + options_.write_timeout;
-  co_return co_await rooms_.writer.Write(std::move(write), deadline);
+  const base::TimePoint deadline = Now() + parts_.options.write_timeout;
+  co_return co_await writer_.Write(std::move(write), deadline);
 }
 
 // A failed write is decided again from new state, never forced. After a conflict the stored quota
@@ -181,26 +176,26 @@ Recounter::Outcome Recounter::AfterFailedWrite(const api::ObjectKey& key,
   if (error.Is(base::ErrorCode::kNotFound)) return {};  // the watch will show the deletion
   if (error.Is(base::ErrorCode::kConflict)) return {.result = "conflict", .failed = true};
   if (!error.Is(base::ErrorCode::kCancelled)) {
-    rooms_.complaints.Say("status of", key.ToString(), error.message);
+    parts_.complaints.Say("status of", key.ToString(), error.message);
   }
   return {.result = "error", .failed = true};
 }
 
 base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question question) {
   const base::TimePoint asked = Now();
-  const auto answers = co_await asker_.Ask(question.lists, asked + options_.write_timeout);
-  rooms_.complaints.Say("question about", quota.key.ToString(),
+  const auto answers = co_await asker_.Ask(question.lists, asked + parts_.options.write_timeout);
+  parts_.complaints.Say("question about", quota.key.ToString(),
                         answers ? "" : answers.error().message);
   if (!answers) co_return Outcome{"error", kAsksAfterFailure};
-  Account* const account = rooms_.accounts.Find(quota);
+  Account* const account = parts_.accounts.Find(quota);
   if (account == nullptr) co_return Outcome{};
-  const quota::Quota& known = *rooms_.store.Find(quota.key);
-  const QuotaView view(rooms_.tracker, rooms_.usage, known);
+  const quota::Quota& known = *parts_.store.Find(quota.key);
+  const QuotaView view = parts_.ViewOf(known);
   const Questions::Outcome outcome = account->questions.Take(
       Now(), question, *answers, asked, account->list ? &*account->list : nullptr,
       account->strangers, holds_, view);
-  if (outcome.put_back) rooms_.writer.OnPutBack();
-  for (const auto& [resource, version] : outcome.unseen) rooms_.tracker.Await(resource, version);
+  if (outcome.put_back) writer_.OnPutBack();
+  for (const auto& [resource, version] : outcome.unseen) parts_.tracker.Await(resource, version);
   NoticeExpired(known, *account, outcome);
   co_return Outcome{"postponed", kAtOnce};
 }
@@ -210,13 +205,13 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
 void Recounter::NoticeExpired(const quota::Quota& quota, const Account& account,
                               const Questions::Outcome& outcome) {
   if (outcome.ended > 0) {
-    options_.admission->OnReservationsExpired(rooms_.api.name, outcome.ended);
+    parts_.options.admission->OnReservationsExpired(parts_.api.name, outcome.ended);
   }
   if (outcome.strangers == 0) return;
-  rooms_.observer.OnForeignChargesExpired(outcome.strangers);
+  parts_.observer.OnForeignChargesExpired(outcome.strangers);
   const auto last = account.own.last_grant();
   if (!last || Now() - *last > 2 * holds_.OfStrangers()) return;
-  rooms_.complaints.Say(
+  parts_.complaints.Say(
       "charging of", quota.key.ToString(),
       "somebody else charges usage that no object accounts for; if the API server's own "
       "quota plugin is on, switch it off or do not enforce this quota API here");

@@ -4,7 +4,7 @@
 // usage of strangers, compares, and writes at most once. It does not suspend between counting and
 // deciding what to write.
 //
-// Single-threaded. All references must outlive it.
+// Single-threaded.
 
 #include <optional>
 #include <string_view>
@@ -12,8 +12,7 @@
 
 #include "controllers/quota/asker.h"
 #include "controllers/quota/cluster_status.h"
-#include "controllers/quota/complaints.h"
-#include "controllers/quota/controller_options.h"
+#include "controllers/quota/controller_parts.h"
 #include "controllers/quota/quota_reporter.h"
 #include "controllers/quota/recount_planner.h"
 #include "controllers/quota/status_writer.h"
@@ -27,27 +26,17 @@ class Recounter {
     std::optional<base::Duration> after = std::nullopt;  // reconcile again after this time
     bool failed = false;  // reconcile again, later after each failure in a row
   };
-  // The objects that it works with.
-  struct Rooms {
-    const TrackingContext& context;
-    const quota::QuotaApi& api;
-    QuotaStore& store;
-    Tracker& tracker;
-    const ObservedUsage& usage;
-    Accounts& accounts;
-    StatusWriter& writer;
-    QuotaReporter& reporter;
-    Complaints& complaints;
-    ControllerObserver& observer;
-    const ClusterStatus* cluster = nullptr;  // null: the status has only hard and used
-  };
 
-  Recounter(Rooms rooms, const QuotaControllerOptions& options)
-      : rooms_(rooms),
-        planner_(*rooms.context.scheduler, rooms.tracker, rooms.cluster, options),
-        asker_(rooms.context),
-        options_(options),
-        holds_{options.hold} {}
+  // All references must outlive it. `cluster` is null if the status has only hard and used.
+  Recounter(const ControllerParts& parts, StatusWriter& writer, QuotaReporter& reporter,
+            const ClusterStatus* cluster)
+      : parts_(parts),
+        writer_(writer),
+        reporter_(reporter),
+        cluster_(cluster),
+        planner_(parts, cluster),
+        asker_(parts.context),
+        holds_{parts.options.hold} {}
 
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   // Sets how long reservations are held from now on.
@@ -55,11 +44,8 @@ class Recounter {
   [[nodiscard]] base::Duration hold() const { return holds_.entries; }
 
  private:
-  [[nodiscard]] base::TimePoint Now() const { return rooms_.context.scheduler->Now(); }
+  [[nodiscard]] base::TimePoint Now() const { return parts_.Now(); }
   QuotaCount Count(const quota::Quota& quota);
-  // What is observed and reserved.
-  [[nodiscard]] quota::ResourceList Counted(const quota::Quota& quota,
-                                            const Account& account) const;
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
   // Account::paid_until after one more write.
   [[nodiscard]] base::TimePoint PaidUntil(const Account& account) const;
@@ -85,10 +71,12 @@ class Recounter {
   [[nodiscard]] base::TimePoint NextOwn(const Account& account, const QuotaCount& count) const;
   [[nodiscard]] Outcome LookAt(base::TimePoint next, std::string_view result) const;
 
-  Rooms rooms_;
+  const ControllerParts& parts_;
+  StatusWriter& writer_;
+  QuotaReporter& reporter_;
+  const ClusterStatus* cluster_;
   RecountPlanner planner_;
   Asker asker_;
-  const QuotaControllerOptions& options_;
   Questions::Holds holds_;
 };
 

@@ -43,18 +43,18 @@ base::Task<base::Result<void>> Reservations::Refresh(std::string ns, base::TimeP
     const auto refreshed = co_await writer_.Refresh(std::move(where), deadline);
     if (!refreshed) co_return refreshed;
   }
-  if (!in_tree || store_.size() == 0 || reach_.Known(ns)) co_return base::Result<void>();
+  if (!in_tree || parts_.store.size() == 0 || reach_.Known(ns)) co_return base::Result<void>();
   co_return co_await Learn(std::move(ns), deadline);
 }
 
 base::Task<base::Result<void>> Reservations::Learn(std::string ns, base::TimePoint deadline) {
   const auto last = learnt_.find(ns);
-  if (last != learnt_.end() && scheduler_.Now() - last->second.at < kLearntAge) {
+  if (last != learnt_.end() && parts_.Now() - last->second.at < kLearntAge) {
     co_return base::Result<void>();
   }
   auto labels = co_await writer_.ReadLabels(ns, deadline);
   if (!labels) co_return labels.error().Wrap("read namespace " + ns);
-  const base::TimePoint now = scheduler_.Now();
+  const base::TimePoint now = parts_.Now();
   std::erase_if(learnt_, [&](const auto& one) { return now - one.second.at > kLearntKept; });
   if (learnt_.size() >= kMostLearnt) {
     co_return base::Error{.code = base::ErrorCode::kUnavailable,
@@ -79,16 +79,16 @@ quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
 }
 
 admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
-  Account& account = accounts_.Of(quota);
+  Account& account = parts_.accounts.Of(quota);
   admission::BookedQuota booked{.quota = &account.AtLeastSeen(account.Decisive(quota))};
   booked.outlasted = [this, &account](const quota::Uid& uid) {
-    return account.own.Outlasted(scheduler_.Now(), uid);
+    return account.own.Outlasted(parts_.Now(), uid);
   };
   if (!account.list) return booked;
   booked.list = &*account.list;
-  booked.burst = account.own.Usable(scheduler_.Now(), *account.list);
+  booked.burst = account.own.Usable(parts_.Now(), *account.list);
   booked.answer = [this, &account](const quota::Uid& uid, std::string_view version) {
-    const auto* own = account.own.Find(scheduler_.Now(), *account.list, uid, version);
+    const auto* own = account.own.Find(parts_.Now(), *account.list, uid, version);
     return own != nullptr ? &own->usage : nullptr;
   };
   return booked;
@@ -97,31 +97,32 @@ admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
 admission::NamespaceQuotas Reservations::Quotas(std::string_view ns) const {
   const quota::QuotaTree* const tree = reach_.quota_tree();
   admission::NamespaceQuotas here{.quotas = {}, .writer = std::string(ns)};
-  here.complete = writer_.Current() && (tree == nullptr || store_.size() == 0 || reach_.Known(ns));
+  here.complete =
+      writer_.Current() && (tree == nullptr || parts_.store.size() == 0 || reach_.Known(ns));
   if (tree == nullptr) {
     for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
-      here.quotas.push_back(Book(*store_.Find(key)));
+      here.quotas.push_back(Book(*parts_.store.Find(key)));
     }
     return here;
   }
   quota::QuotaTree::Reach reaching = Reaching(ns);
   std::erase_if(reaching, [this](const auto& one) {
-    return store_.Find({"", one.name}) == nullptr;
+    return parts_.store.Find({"", one.name}) == nullptr;
   });
   here.writer = WriterOf(ns, reaching);
   std::vector<quota::TreePlace> places = quota::PlacesOf(
       *tree, reaching, [this](std::string_view quota) { return PromisedTo(quota); });
   for (std::size_t i = 0; i < reaching.size(); ++i) {
-    here.quotas.push_back(Book(*store_.Find({"", reaching[i].name})));
+    here.quotas.push_back(Book(*parts_.store.Find({"", reaching[i].name})));
     here.quotas.back().tree = std::move(places[i]);
   }
   return here;
 }
 
 quota::ResourceList Reservations::PromisedTo(std::string_view name) const {
-  const quota::Quota* const quota = store_.Find({"", std::string(name)});
+  const quota::Quota* const quota = parts_.store.Find({"", std::string(name)});
   if (quota == nullptr) return {};
-  const quota::Quota& decisive = accounts_.Of(*quota).Decisive(*quota);
+  const quota::Quota& decisive = parts_.accounts.Of(*quota).Decisive(*quota);
   return quota::Promised(decisive, decisive.status.used);
 }
 
@@ -134,16 +135,16 @@ std::string Reservations::WriterOf(std::string_view ns,
 }
 
 bool Reservations::Draw(const admission::ReservePlan& plan) {
-  Account* const account = accounts_.Find(plan.quota);
-  return account != nullptr && account->own.Draw(scheduler_.Now(), account->known(), plan);
+  Account* const account = parts_.accounts.Find(plan.quota);
+  return account != nullptr && account->own.Draw(parts_.Now(), account->known(), plan);
 }
 
 base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan,
                                                      base::TimePoint deadline) {
   const quota::Quota quota = plan.quota;
-  const quota::Quota* known = store_.Find(quota.key);
+  const quota::Quota* known = parts_.store.Find(quota.key);
   if (known == nullptr || known->uid != quota.uid) co_return StatusWriter::Changed(quota);
-  const std::shared_ptr<base::Gate> gate = accounts_.Of(*known).gate;
+  const std::shared_ptr<base::Gate> gate = parts_.accounts.Of(*known).gate;
   const bool inside = co_await gate->Enter(deadline);
   if (!inside) {
     co_return base::Error{.code = base::ErrorCode::kTimeout,
@@ -152,16 +153,16 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
   const LeavesGate leave{gate};
   const auto reserved = co_await ReserveInside(std::move(plan), deadline);
   // A recount may have found the gate closed, whether or not the write succeeded.
-  Account* const account = accounts_.Find(quota);
-  if (account != nullptr && std::exchange(account->postponed, false)) hooks_.look(quota.key, {});
+  Account* const account = parts_.accounts.Find(quota);
+  if (account != nullptr && std::exchange(account->postponed, false)) look_(quota.key, {});
   co_return reserved;
 }
 
 Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
                                          const quota::Quota& quota) {
-  const base::TimePoint now = scheduler_.Now();
-  Author& author = accounts_.author;
-  Account& account = accounts_.Of(quota);
+  const base::TimePoint now = parts_.Now();
+  Author& author = parts_.accounts.author;
+  Account& account = parts_.accounts.Of(quota);
   accounting::Standing standing{plan.quota.status.used, account.known()};
   Planned planned;
   // This write ends the current burst, even if it seems to fail.
@@ -169,18 +170,18 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
   account.own.Assign(standing);
   const std::uint64_t last = author.n;
   planned.added = account.own.AddEntries(now, plan, standing);
-  if (usage_.BehindUntil(quota) <= now) {
+  if (parts_.usage.BehindUntil(quota) <= now) {
     planned.burst = account.own.NextBurst(now, plan, standing);
   } else {
     // Nothing is lowered while a watch is known to lag. The plan counts the rest of the burst as
     // free, so the rest is released only as far as the new grants need it.
     standing.used = quota::Larger(standing.used, plan.quota.status.used);
   }
-  const QuotaView view(tracker_, usage_, quota);
+  const QuotaView view = parts_.ViewOf(quota);
   DropOlder(standing.list, author.by, last, view);
   // The first list says, through `strangers`, how much of `used` our view has shown.
   if (!account.list) accounting::RaiseFloor(standing.list, view.floor_resources(), view);
-  standing.list.strangers = account.StrangersOf(quota, hooks_.leads());
+  standing.list.strangers = account.StrangersOf(quota, parts_.options.Leads());
   if (standing.list.Merge({}, author.by, author.n + 1)) ++author.n;
   // A burst that was merged into another entry cannot be granted from.
   const bool merged = planned.burst && standing.list.Find(author.by, planned.burst->n) == nullptr;
@@ -192,36 +193,36 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
 
 base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePlan plan,
                                                            base::TimePoint deadline) {
-  const quota::Quota* current = store_.Find(plan.quota.key);
+  const quota::Quota* current = parts_.store.Find(plan.quota.key);
   // The plan was made for this version of the quota. After any change admission decides again.
   const bool same = current != nullptr && current->uid == plan.quota.uid &&
                     current->resource_version == plan.quota.resource_version;
   if (!same) co_return StatusWriter::Changed(plan.quota);
   const quota::Quota quota = *current;
-  Account& remembered = accounts_.Of(quota);
-  const quota::ResourceList usable = remembered.own.Usable(scheduler_.Now(), remembered.known());
+  Account& remembered = parts_.accounts.Of(quota);
+  const quota::ResourceList usable = remembered.own.Usable(parts_.Now(), remembered.known());
   if (!plan.burst.empty() && usable != plan.burst) co_return StatusWriter::Changed(quota);
   Planned planned = Plan(plan, quota);
-  if (planned.burst) hooks_.on_burst(plan.quota, planned.burst->left);
+  if (planned.burst) parts_.observer.OnBurst(plan.quota, planned.burst->left);
   const auto written = co_await writer_.Write(std::move(planned.write), deadline);
   if (!written && written.error().Is(base::ErrorCode::kNotFound)) {
     co_return StatusWriter::Changed(quota);
   }
   if (!written) co_return written.error();
-  Account* const account = accounts_.Find(quota);
+  Account* const account = parts_.accounts.Find(quota);
   // the quota was deleted, so it limits nothing
   if (account == nullptr) co_return base::Result<void>();
-  const base::TimePoint now = scheduler_.Now();
+  const base::TimePoint now = parts_.Now();
   account->own.Keep(now, planned.added);
   account->own.Keep(now, std::move(planned.burst));
-  if (const auto ends = account->own.BurstEnds()) hooks_.look(quota.key, *ends - now);
+  if (const auto ends = account->own.BurstEnds()) look_(quota.key, *ends - now);
   co_return base::Result<void>();
 }
 
 void Reservations::Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) {
-  const quota::Quota* const quota = store_.Find(key);
+  const quota::Quota* const quota = parts_.store.Find(key);
   if (quota == nullptr) return;
-  if (accounts_.Of(*quota).own.Release(uid, grant)) hooks_.look(key, {});
+  if (parts_.accounts.Of(*quota).own.Release(uid, grant)) look_(key, {});
 }
 
 }  // namespace controllers

@@ -4,7 +4,7 @@
 // each quota (pkg/accounting/DESIGN.md). Every replica can do this; it needs no view of the
 // objects.
 //
-// Single-threaded. All references must outlive it.
+// Single-threaded.
 
 #include <functional>
 #include <map>
@@ -19,24 +19,10 @@ namespace controllers {
 
 class Reservations final : public admission::QuotaBook {
  public:
-  struct Hooks {
-    // Enqueues the quota after this time.
-    std::function<void(const api::ObjectKey& key, base::Duration after)> look;
-    // `usage` is about to be reserved for expected creations.
-    std::function<void(const quota::Quota& quota, const quota::ResourceList& usage)> on_burst;
-    std::function<bool()> leads;
-  };
-  Reservations(base::Scheduler& scheduler, QuotaStore& store, const Reach& reach,
-               const Tracker& tracker, const ObservedUsage& usage, StatusWriter& writer,
-               Accounts& accounts, Hooks hooks)
-      : scheduler_(scheduler),
-        store_(store),
-        reach_(reach),
-        tracker_(tracker),
-        usage_(usage),
-        writer_(writer),
-        accounts_(accounts),
-        hooks_(std::move(hooks)) {}
+  // `look` enqueues the quota after this time. All references must outlive it.
+  Reservations(const ControllerParts& parts, const Reach& reach, StatusWriter& writer,
+               std::function<void(const api::ObjectKey& key, base::Duration after)> look)
+      : parts_(parts), reach_(reach), writer_(writer), look_(std::move(look)) {}
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
   [[nodiscard]] admission::NamespaceQuotas Quotas(std::string_view ns) const override;
@@ -69,14 +55,10 @@ class Reservations final : public admission::QuotaBook {
                                                base::TimePoint deadline);
   [[nodiscard]] Planned Plan(const admission::ReservePlan& plan, const quota::Quota& quota);
 
-  base::Scheduler& scheduler_;
-  QuotaStore& store_;
+  const ControllerParts& parts_;
   const Reach& reach_;
-  const Tracker& tracker_;
-  const ObservedUsage& usage_;
   StatusWriter& writer_;
-  Accounts& accounts_;
-  Hooks hooks_;
+  std::function<void(const api::ObjectKey& key, base::Duration after)> look_;
   std::map<std::string, Learnt, std::less<>> learnt_;  // namespaces that the watch has not shown
 };
 

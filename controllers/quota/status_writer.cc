@@ -30,18 +30,18 @@ std::chrono::milliseconds Until(base::TimePoint deadline, base::TimePoint now) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
 }
 
+// The text of its list of reservations; "" if it writes none. A quota that never had a reservation
+// gets no list. So without admission the quotas contain nothing of ours.
+std::string ListOf(const StatusWrite& write) {
+  const bool listed = !write.quota.reservations.empty() || !write.standing.list.entries().empty();
+  return listed ? write.standing.list.Print() : std::string();
+}
+
 }  // namespace
 
 base::Error StatusWriter::Changed(const quota::Quota& quota) {
   return {.code = base::ErrorCode::kConflict,
           .message = "quota " + quota.key.ToString() + " changed meanwhile"};
-}
-
-// A quota that never had a reservation gets no list. So without admission the quotas contain
-// nothing of ours.
-std::string StatusWriter::ListOf(const StatusWrite& write) {
-  const bool listed = !write.quota.reservations.empty() || !write.standing.list.entries().empty();
-  return listed ? write.standing.list.Print() : std::string();
 }
 
 base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
@@ -53,21 +53,19 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
   std::string list = ListOf(write);
   client::ApiRequest request{
       .verb = "PATCH",
-      .path = api_.resource.Path(write.quota.key.ns, write.quota.key.name, "status"),
+      .path = parts_.api.resource.Path(write.quota.key.ns, write.quota.key.name, "status"),
       .query = {{"fieldManager", "quota-controller-manager"}},
       .content_type = std::string(client::kMergePatch),
-      .body = quota::StatusPatch(write.quota, desired, list, api_.form, write.further),
-      .timeout = Until(deadline, context_.scheduler->Now())};
+      .body = quota::StatusPatch(write.quota, desired, list, parts_.api.form, write.further),
+      .timeout = Until(deadline, parts_.Now())};
   // The watch may show the write before its answer arrives. Account::OnQuota() recognises it by
   // `in_flight`.
-  if (Account* account = accounts_.Find(write.quota)) {
-    account->in_flight = InFlight{std::move(desired), std::move(list)};
-    if (!account->in_flight->text.empty()) account->in_flight->list = write.standing.list;
-  }
-  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  parts_.accounts.Of(write.quota).in_flight =
+      InFlight{std::move(desired), std::move(list), write.standing.list};
+  const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
   std::optional<base::Result<quota::Quota>> written;
   if (answer) written = TakeWritten(write, *answer, shown);
-  if (Account* account = accounts_.Find(write.quota)) account->in_flight.reset();
+  if (Account* account = parts_.accounts.Find(write.quota)) account->in_flight.reset();
   if (written) co_return *std::move(written);
   const base::Error error = answer.error();
   co_return co_await Find(std::move(write), error, deadline);
@@ -76,12 +74,12 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
 base::Result<quota::Quota> StatusWriter::TakeWritten(const StatusWrite& write,
                                                      const json::Value& answer,
                                                      const std::string& shown) {
-  auto stored = quota::ParseQuota(answer, api_.form);
+  auto stored = quota::ParseQuota(answer, parts_.api.form);
   if (!stored) return stored;
-  if (Account* account = accounts_.Find(*stored)) {
+  if (Account* account = parts_.accounts.Find(*stored)) {
     account->written_version = stored->resource_version;
   }
-  store_.Apply(*stored);
+  parts_.store.Apply(*stored);
   // A write makes a version that is later than any version before its request. An older one proves
   // that the server was restored.
   const bool changed = stored->resource_version != write.quota.resource_version;
@@ -97,12 +95,10 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Find(StatusWrite write, bas
   if (!moved && !(write.mark && MayBeWritten(error))) co_return error;
   const quota::Quota quota = write.quota;
   auto live = co_await Read(quota, deadline);
-  if (!live && live.error().Is(base::ErrorCode::kNotFound)) co_return live.error();
-  if (moved && !live) co_return live.error();
-  if (!live) co_return error;
+  if (!live) co_return moved || live.error().Is(base::ErrorCode::kNotFound) ? live.error() : error;
   if (!moved) {
     const auto list = accounting::ReservationList::Parse(live->reservations);
-    if (list && list->Find(accounts_.author.by, *write.mark) != nullptr) co_return live;
+    if (list && list->Find(parts_.accounts.author.by, *write.mark) != nullptr) co_return live;
   }
   if (moved || live->resource_version != quota.resource_version) co_return Changed(quota);
   co_return error;
@@ -110,27 +106,27 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Find(StatusWrite write, bas
 
 base::Task<base::Result<quota::Quota>> StatusWriter::Read(quota::Quota quota,
                                                           base::TimePoint deadline) {
-  const quota::Quota* before = store_.Find(quota.key);
+  const quota::Quota* before = parts_.store.Find(quota.key);
   const std::string known = before != nullptr ? before->resource_version : "";
-  client::ApiRequest request{.path = api_.resource.Path(quota.key.ns, quota.key.name),
-                             .timeout = Until(deadline, context_.scheduler->Now())};
-  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  client::ApiRequest request{.path = parts_.api.resource.Path(quota.key.ns, quota.key.name),
+                             .timeout = Until(deadline, parts_.Now())};
+  const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
   if (!answer) {
-    if (answer.error().Is(base::ErrorCode::kNotFound)) store_.Forget(quota.key, quota.uid);
+    if (answer.error().Is(base::ErrorCode::kNotFound)) parts_.store.Forget(quota.key, quota.uid);
     co_return answer.error();
   }
-  auto live = quota::ParseQuota(*answer, api_.form);
+  auto live = quota::ParseQuota(*answer, parts_.api.form);
   if (!live) co_return live.error();
   if (live->uid != quota.uid) {
-    store_.Forget(quota.key, quota.uid);
+    parts_.store.Forget(quota.key, quota.uid);
     co_return base::Error{.code = base::ErrorCode::kNotFound,
                           .message = "quota " + quota.key.ToString() + " was replaced"};
   }
-  const quota::Quota* held = store_.Find(quota.key);
+  const quota::Quota* held = parts_.store.Find(quota.key);
   // An older answer proves a restore only if the store has not changed during the read.
   const bool same = held != nullptr && held->resource_version == known;
   const bool put_back = same && api::IsKnownOlder(live->resource_version, known);
-  store_.Apply(*live, put_back);
+  parts_.store.Apply(*live, put_back);
   if (put_back) OnPutBack();
   co_return live;
 }
@@ -141,19 +137,19 @@ void StatusWriter::OnPutBack() {
   const std::string& shown = quotas_.state().resource_version;
   if (std::exchange(put_back_from_, shown) == shown) return;
   LOG(WARNING) << "the API server was restored to an earlier state; listing everything again"
-               << " quota_api=" << api_.name << " version=" << shown;
+               << " quota_api=" << parts_.api.name << " version=" << shown;
   refreshed_.clear();
   quotas_.Relist();
-  tracker_.Relist();
+  parts_.tracker.Relist();
   if (on_put_back_) on_put_back_();
 }
 
 bool StatusWriter::Current() const {
   const informers::ReflectorState& state = quotas_.state();
-  if (!store_.synced() || state.trouble) return false;
+  if (!parts_.store.synced() || state.trouble) return false;
   // A watch that was opened after a gap must first show what happened in the gap, or that it
   // cannot.
-  const base::TimePoint now = context_.scheduler->Now();
+  const base::TimePoint now = parts_.Now();
   const base::Duration reopened = informers::WatchGap::kShort + accounting::kShowsQuotas;
   return state.gap.ShownAt(now, accounting::kShowsQuotas) <= now &&
          pulse_.ShownAt(now, reopened) <= now;
@@ -161,21 +157,21 @@ bool StatusWriter::Current() const {
 
 base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimePoint deadline) {
   bool stopping = false;  // a sleep then returns at once
-  while (!store_.synced() && !stopping && context_.scheduler->Now() < deadline) {
-    co_await context_.scheduler->Sleep(kSyncPoll);
+  while (!parts_.store.synced() && !stopping && parts_.Now() < deadline) {
+    co_await parts_.context.scheduler->Sleep(kSyncPoll);
     stopping = co_await base::Stopping();
   }
-  if (!store_.synced()) {
+  if (!parts_.store.synced()) {
     co_return base::Error{.code = base::ErrorCode::kUnavailable, .message = "not listed yet"};
   }
-  const base::TimePoint now = context_.scheduler->Now();
+  const base::TimePoint now = parts_.Now();
   const auto last = refreshed_.find(ns);
   if (Current() || (last != refreshed_.end() && now - last->second.asked < kRefreshAge)) {
     co_return base::Result<void>();
   }
-  client::ApiRequest request{.path = api_.resource.Path(ns), .timeout = Until(deadline, now)};
+  client::ApiRequest request{.path = parts_.api.resource.Path(ns), .timeout = Until(deadline, now)};
   const std::string known = quotas_.state().resource_version;
-  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+  const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
   if (!answer) co_return answer.error();
   const json::Value* items = answer->At({"items"});
   const json::Array* list = items != nullptr ? items->AsArray() : nullptr;
@@ -191,8 +187,8 @@ base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
                                                                base::TimePoint deadline) {
   client::ApiRequest request{.path = kNamespaces.Path(),
                              .query = {{"fieldSelector", "metadata.name=" + ns}},
-                             .timeout = Until(deadline, context_.scheduler->Now())};
-  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+                             .timeout = Until(deadline, parts_.Now())};
+  const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
   if (!answer) co_return answer.error();
   for (const json::Value& item : answer->ArrayAt({"items"})) {
     if (item.StringAt({"metadata", "name"}) != ns) continue;
@@ -217,14 +213,14 @@ void StatusWriter::TakeList(Listed listed, const std::string& ns, const json::Ar
   const bool newest = put_back || (covers(quotas_.state().resource_version) &&
                                    (last == refreshed_.end() || covers(last->second.version)));
   if (newest) {
-    store_.Replace(ns, quotas, put_back);
+    parts_.store.Replace(ns, quotas, put_back);
   } else {
     for (const json::Value& item : quotas) {
-      auto quota = quota::ParseQuota(item, api_.form);
-      if (quota) store_.Apply(std::move(*quota));
+      auto quota = quota::ParseQuota(item, parts_.api.form);
+      if (quota) parts_.store.Apply(std::move(*quota));
     }
   }
-  const base::TimePoint now = context_.scheduler->Now();
+  const base::TimePoint now = parts_.Now();
   std::erase_if(refreshed_,
                 [&](const auto& entry) { return now - entry.second.asked > kListRemembered; });
   if (newest) refreshed_[ns] = std::move(listed);

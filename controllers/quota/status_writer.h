@@ -3,7 +3,7 @@
 // Makes guarded writes of quota statuses with their reservations, and live reads. If the answer to
 // a write is lost, the number of its entry shows whether the write was made.
 //
-// Single-threaded. All references must outlive it.
+// Single-threaded.
 
 #include <cstdint>
 #include <functional>
@@ -11,11 +11,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "controllers/quota/account.h"
+#include "controllers/quota/controller_parts.h"
 #include "controllers/quota/pulse.h"
-#include "controllers/quota/quota_store.h"
-#include "controllers/quota/tracker.h"
-#include "informers/reflector.h"
 
 namespace controllers {
 
@@ -30,16 +27,9 @@ struct StatusWrite {
 
 class StatusWriter {
  public:
-  StatusWriter(const TrackingContext& context, const quota::QuotaApi& api, QuotaStore& store,
-               Tracker& tracker, informers::Reflector& quotas, const Pulse& pulse,
-               Accounts& accounts)
-      : context_(context),
-        api_(api),
-        store_(store),
-        tracker_(tracker),
-        quotas_(quotas),
-        pulse_(pulse),
-        accounts_(accounts) {}
+  // `quotas` watches the quotas. All references must outlive it.
+  StatusWriter(const ControllerParts& parts, informers::Reflector& quotas, const Pulse& pulse)
+      : parts_(parts), quotas_(quotas), pulse_(pulse) {}
 
   // Returns the quota that the write made, and gives it to the store. Errors: kConflict also if the
   // quota has changed; otherwise the reason why the write was not made, as far as is known.
@@ -67,8 +57,6 @@ class StatusWriter {
     base::TimePoint asked;  // its answer may arrive much later, after the process was stopped
     std::string version;
   };
-  // The text of its list of reservations; "" if it writes none.
-  [[nodiscard]] static std::string ListOf(const StatusWrite& write);
   base::Task<base::Result<quota::Quota>> Find(StatusWrite write, base::Error error,
                                               base::TimePoint deadline);
   [[nodiscard]] base::Result<quota::Quota> TakeWritten(const StatusWrite& write,
@@ -78,13 +66,9 @@ class StatusWriter {
   void TakeList(Listed listed, const std::string& ns, const json::Array& quotas,
                 const std::string& known);
 
-  const TrackingContext& context_;
-  const quota::QuotaApi& api_;
-  QuotaStore& store_;
-  Tracker& tracker_;
+  const ControllerParts& parts_;
   informers::Reflector& quotas_;
   const Pulse& pulse_;
-  Accounts& accounts_;
   // namespaces that were read live while not Current()
   std::unordered_map<std::string, Listed> refreshed_;
   std::function<void()> on_put_back_ = nullptr;
