@@ -122,12 +122,10 @@ void QuotaStore::Forget(const api::ObjectKey& key, std::string_view uid) {
 
 // If the watch has shown this version, Upsert() removes the key from `ahead_` again.
 void QuotaStore::Put(quota::Quota quota, bool true_if_older) {
-  Namespace& names = namespaces_[quota.key.ns];
-  const auto found = names.find(quota.key.name);
-  if (found == names.end()) {
-    ++size_;
+  const auto found = quotas_.find(quota.key);
+  if (found == quotas_.end()) {
     ahead_.insert(quota.key);
-    const auto added = names.emplace(quota.key.name, std::move(quota)).first;
+    const auto added = quotas_.emplace(quota.key, std::move(quota)).first;
     return listener_.OnQuota(nullptr, &added->second);
   }
   const bool same_object = found->second.uid == quota.uid;
@@ -144,58 +142,44 @@ void QuotaStore::Put(quota::Quota quota, bool true_if_older) {
 }
 
 void QuotaStore::Drop(const api::ObjectKey& key) {
-  const auto ns = namespaces_.find(key.ns);
-  if (ns == namespaces_.end()) return;
-  auto node = ns->second.extract(key.name);
+  auto node = quotas_.extract(key);
   if (node.empty()) return;
   ahead_.erase(key);
-  --size_;
-  if (ns->second.empty()) namespaces_.erase(ns);
   listener_.OnQuota(&node.mapped(), nullptr);
 }
 
 void QuotaStore::MarkBroken(const api::ObjectKey& key, const base::Error& why) {
-  const auto [entry, added] = broken_.try_emplace(key, why.message);
-  if (added || entry->second != why.message) {
+  if (std::exchange(broken_[key], why.message) != why.message) {
     LOG(WARNING) << "quota cannot be read and is ignored quota_api=" << api_name_
                  << " quota=" << key.ToString() << " error=" << json::Quote(why.message);
   }
-  entry->second = why.message;
   Drop(key);
 }
 
 const quota::Quota* QuotaStore::Find(const api::ObjectKey& key) const {
-  const auto ns = namespaces_.find(key.ns);
-  if (ns == namespaces_.end()) return nullptr;
-  const auto found = ns->second.find(key.name);
-  return found == ns->second.end() ? nullptr : &found->second;
+  const auto found = quotas_.find(key);
+  return found == quotas_.end() ? nullptr : &found->second;
 }
 
 std::vector<api::ObjectKey> QuotaStore::InNamespace(std::string_view ns) const {
   std::vector<api::ObjectKey> keys;
-  const auto found = namespaces_.find(ns);
-  if (found == namespaces_.end()) return keys;
-  for (const auto& [name, quota] : found->second) keys.push_back(quota.key);
+  // Names are not empty, so an empty name comes before the first quota of the namespace.
+  auto next = quotas_.lower_bound({std::string(ns), ""});
+  for (; next != quotas_.end() && next->first.ns == ns; ++next) keys.push_back(next->first);
   return keys;
 }
 
 bool QuotaStore::VisitSome(Place& place, std::size_t most,
                            const std::function<void(const quota::Quota&)>& visit) const {
-  auto ns = namespaces_.lower_bound(place.ns);
-  if (ns == namespaces_.end()) return false;
-  // Names are not empty, so an empty place name starts before the first quota.
-  auto quota = ns->first == place.ns ? ns->second.upper_bound(place.name) : ns->second.begin();
-  const quota::Quota* last = nullptr;
+  auto next = quotas_.upper_bound(place);
+  const Place* last = nullptr;
   for (std::size_t visited = 0; visited < most; ++visited) {
-    while (quota == ns->second.end()) {
-      if (++ns == namespaces_.end()) return false;
-      quota = ns->second.begin();
-    }
-    last = &quota->second;
-    visit(*last);
-    ++quota;
+    if (next == quotas_.end()) return false;
+    last = &next->first;
+    visit(next->second);
+    ++next;
   }
-  if (last != nullptr) place = last->key;
+  if (last != nullptr) place = *last;
   return true;
 }
 

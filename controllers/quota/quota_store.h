@@ -9,7 +9,6 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -72,11 +71,10 @@ class QuotaStore final : public informers::CollectionSink {
   [[nodiscard]] bool synced() const { return synced_; }
   // For the listener: true if the current change comes from the watch, which skips no version.
   [[nodiscard]] bool in_order() const { return in_order_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t size() const { return quotas_.size(); }
   [[nodiscard]] std::size_t broken() const { return broken_.size(); }
 
  private:
-  using Namespace = std::map<std::string, quota::Quota, std::less<>>;  // by name
   void Take(const api::ObjectKey& key, const json::Value& object, bool true_if_older);
   void Put(quota::Quota quota, bool true_if_older);
   // True if the list shows that the quota does not exist any more.
@@ -88,8 +86,7 @@ class QuotaStore final : public informers::CollectionSink {
   QuotaListener& listener_;
   quota::QuotaForm form_;
   // Ordered tables: a growing hash table of all quotas would block the event loop for too long.
-  std::map<std::string, Namespace, std::less<>> namespaces_;
-  std::size_t size_ = 0;
+  std::map<api::ObjectKey, quota::Quota> quotas_;
   std::map<api::ObjectKey, std::string> broken_;  // the error, so that it is logged once
   bool synced_ = false;
   bool listing_ = false;
