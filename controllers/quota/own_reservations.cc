@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "pkg/accounting/timing.h"
 
@@ -33,12 +34,20 @@ bool AllOf(const admission::ReservePlan& plan, const std::string& resource) {
 }
 
 // The versions of a request, and of the other requests that its grant answers.
-std::vector<std::string> VersionsOf(const admission::Grant& grant) {
-  std::vector<std::string> versions = grant.others;
-  versions.push_back(grant.version);
-  std::ranges::sort(versions);
-  versions.erase(std::unique(versions.begin(), versions.end()), versions.end());
+std::set<std::string> VersionsOf(const admission::Grant& grant) {
+  std::set<std::string> versions(grant.others.begin(), grant.others.end());
+  versions.insert(grant.version);
   return versions;
+}
+
+OwnReservations::Own OwnOf(base::TimePoint now, const admission::ReservePlan& plan,
+                           const admission::Grant& grant) {
+  return {.grant = grant.number,
+          .ns = NamespaceOf(plan, grant),
+          .from = grant.version,
+          .usage = grant.usage,
+          .at = now,
+          .relying = 1 + grant.others.size()};
 }
 
 // Adds the object to an entry for creations in its namespace with the same usage, or to a new one.
@@ -57,16 +66,6 @@ std::uint64_t AddTo(std::vector<Reservation>& creations, const std::string& of,
 }
 
 }  // namespace
-
-OwnReservations::Own OwnReservations::OwnOf(base::TimePoint now, const admission::ReservePlan& plan,
-                                            const admission::Grant& grant) {
-  return {.grant = grant.number,
-          .ns = NamespaceOf(plan, grant),
-          .from = grant.version,
-          .usage = grant.usage,
-          .at = now,
-          .relying = 1 + grant.others.size()};
-}
 
 const OwnReservations::Own* OwnReservations::Find(base::TimePoint now, const ReservationList& list,
                                                   const quota::Uid& uid,
@@ -100,11 +99,11 @@ OwnReservations::Added OwnReservations::AddEntries(base::TimePoint now,
       mine.n = AddTo(creations, ResourceOf(grant), mine.ns, grant.usage, grant.uid, *author_);
       continue;
     }
-    for (std::string& version : VersionsOf(grant)) {
+    for (const std::string& version : VersionsOf(grant)) {
       Reservation entry = author_->Entry(ResourceOf(grant), mine.ns, grant.usage);
       entry.objects = {grant.uid};
       if (version == grant.version) mine.n = entry.n;
-      entry.from = std::move(version);
+      entry.from = version;
       entry.stored = quota::Excess(quota::Smaller(grant.usage, grant.stored), {});
       accounting::Reserve(standing, std::move(entry));
     }
@@ -114,6 +113,7 @@ OwnReservations::Added OwnReservations::AddEntries(base::TimePoint now,
 }
 
 void OwnReservations::Assign(Standing& standing) {
+  if (burst_) burst_->closed = true;
   std::vector<std::uint64_t> unassigned;
   for (const Reservation& entry : standing.list.entries()) {
     if (entry.by == author_->by && entry.unassigned > 0) unassigned.push_back(entry.n);
@@ -157,15 +157,12 @@ std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint
                .drawn = {}};
 }
 
-void OwnReservations::Keep(base::TimePoint now, const Added& added) {
+void OwnReservations::Keep(base::TimePoint now, const Added& added, std::optional<Burst> burst) {
   // Outlasted() must know the first grant as long as its reservation may be renewed.
   const auto kept = std::max<base::Duration>(kKept, accounting::HoldFor(author_->webhook));
   std::erase_if(own_, [&](const auto& one) { return now - one.second.back().at > kept; });
   for (const auto& [uid, mine] : added) own_[uid].push_back(mine);
   last_grant_ = now;
-}
-
-void OwnReservations::Keep(base::TimePoint now, std::optional<Burst> burst) {
   burst_ = std::move(burst);
   if (burst_) crowd_.OnReserved(now, burst_->creations);
 }
@@ -217,10 +214,6 @@ bool OwnReservations::DrawFromBurst(base::TimePoint now, const ReservationList& 
   return true;
 }
 
-void OwnReservations::Close() {
-  if (burst_) burst_->closed = true;
-}
-
 bool OwnReservations::Release(const quota::Uid& uid, std::uint64_t grant) {
   const auto own = own_.find(uid);
   if (own == own_.end()) return false;
@@ -244,7 +237,6 @@ bool OwnReservations::MustTakeBack(base::TimePoint now, const ReservationList& l
 
 std::vector<OwnReservations::Withdrawal> OwnReservations::TakeBack(Standing& standing) {
   std::vector<Withdrawal> withdrawals = std::exchange(withdrawals_, {});
-  Close();
   Assign(standing);  // after this, grants from a burst have entries that can be withdrawn
   for (const auto& [uid, grant] : withdrawals) {
     const auto own = own_.find(uid);

@@ -83,14 +83,14 @@ class OwnReservations {
   // entry.
   Added AddEntries(base::TimePoint now, const admission::ReservePlan& plan,
                    accounting::Standing& standing);
-  // Gives the grants from bursts entries of their own, and releases the rest of the bursts.
+  // Gives the grants from bursts entries of their own, and releases the rest of the bursts. Nothing
+  // more is granted from them: even a write that seems to fail may have ended them.
   void Assign(accounting::Standing& standing);
   // Adds an entry for expected creations, if many have arrived lately.
   std::optional<Burst> NextBurst(base::TimePoint now, const admission::ReservePlan& plan,
                                  accounting::Standing& standing);
   // Call after the write succeeded.
-  void Keep(base::TimePoint now, const Added& added);
-  void Keep(base::TimePoint now, std::optional<Burst> burst);
+  void Keep(base::TimePoint now, const Added& added, std::optional<Burst> burst);
 
   // What can still be granted from the burst; empty if nothing.
   [[nodiscard]] quota::ResourceList Usable(base::TimePoint now,
@@ -99,9 +99,6 @@ class OwnReservations {
   // possible.
   bool Draw(base::TimePoint now, const accounting::ReservationList& list,
             const admission::ReservePlan& plan);
-  // Closes the burst. Call before each write: even a write that seems to fail may have ended the
-  // burst.
-  void Close();
 
   // A request gives its grant up. True: MustTakeBack() is true from now on.
   bool Release(const quota::Uid& uid, std::uint64_t grant);
@@ -120,8 +117,6 @@ class OwnReservations {
  private:
   bool DrawFromBurst(base::TimePoint now, const accounting::ReservationList& list,
                      const admission::ReservePlan& plan);
-  static Own OwnOf(base::TimePoint now, const admission::ReservePlan& plan,
-                   const admission::Grant& grant);
 
   Author* author_;
   std::map<quota::Uid, std::vector<Own>> own_;  // oldest first

@@ -37,13 +37,12 @@ void DropOlder(accounting::ReservationList& list, const std::string& by, std::ui
 }  // namespace
 
 base::Task<base::Result<void>> Reservations::Refresh(std::string ns, base::TimePoint deadline) {
-  const bool in_tree = reach_.quota_tree() != nullptr;
   if (!writer_.Current()) {
-    std::string where = in_tree ? std::string() : ns;
+    std::string where = reach_.quota_tree() != nullptr ? std::string() : ns;
     const auto refreshed = co_await writer_.Refresh(std::move(where), deadline);
     if (!refreshed) co_return refreshed;
   }
-  if (!in_tree || parts_.store.size() == 0 || reach_.Known(ns)) co_return base::Result<void>();
+  if (parts_.store.size() == 0 || reach_.Known(ns)) co_return base::Result<void>();
   co_return co_await Learn(std::move(ns), deadline);
 }
 
@@ -97,8 +96,7 @@ admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
 admission::NamespaceQuotas Reservations::Quotas(std::string_view ns) const {
   const quota::QuotaTree* const tree = reach_.quota_tree();
   admission::NamespaceQuotas here{.quotas = {}, .writer = std::string(ns)};
-  here.complete =
-      writer_.Current() && (tree == nullptr || parts_.store.size() == 0 || reach_.Known(ns));
+  here.complete = writer_.Current() && (parts_.store.size() == 0 || reach_.Known(ns));
   if (tree == nullptr) {
     for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
       here.quotas.push_back(Book(*parts_.store.Find(key)));
@@ -142,9 +140,9 @@ bool Reservations::Draw(const admission::ReservePlan& plan) {
 base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan,
                                                      base::TimePoint deadline) {
   const quota::Quota quota = plan.quota;
-  const quota::Quota* known = parts_.store.Find(quota.key);
-  if (known == nullptr || known->uid != quota.uid) co_return StatusWriter::Changed(quota);
-  const std::shared_ptr<base::Gate> gate = parts_.accounts.Of(*known).gate;
+  Account* const found = parts_.accounts.Find(quota);
+  if (found == nullptr) co_return StatusWriter::Changed(quota);
+  const std::shared_ptr<base::Gate> gate = found->gate;
   const bool inside = co_await gate->Enter(deadline);
   if (!inside) {
     co_return base::Error{.code = base::ErrorCode::kTimeout,
@@ -165,8 +163,6 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
   Account& account = parts_.accounts.Of(quota);
   accounting::Standing standing{plan.quota.status.used, account.known()};
   Planned planned;
-  // This write ends the current burst, even if it seems to fail.
-  account.own.Close();
   account.own.Assign(standing);
   const std::uint64_t last = author.n;
   planned.added = account.own.AddEntries(now, plan, standing);
@@ -213,8 +209,7 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   // the quota was deleted, so it limits nothing
   if (account == nullptr) co_return base::Result<void>();
   const base::TimePoint now = parts_.Now();
-  account->own.Keep(now, planned.added);
-  account->own.Keep(now, std::move(planned.burst));
+  account->own.Keep(now, planned.added, std::move(planned.burst));
   if (const auto ends = account->own.BurstEnds()) look_(quota.key, *ends - now);
   co_return base::Result<void>();
 }

@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "controllers/quota/reach.h"
 #include "controllers/quota/status_writer.h"
