@@ -66,6 +66,20 @@ Announcement MatchesNothing(const std::string& why) {
           "no object counts for this quota, it limits nothing: " + why, "ScopeMatchesNothing"};
 }
 
+// Reports what is not in `said` yet. False: some event was not accepted.
+bool SayFlaws(Flaws& said, const quota::Quota& quota, const Flaws& flaws,
+              const QuotaConditions::Say& say) {
+  const std::vector<std::string>& names = flaws.uncountable;
+  const bool counted = Contains(said.uncountable, names) || say(UnknownNames(names));
+  if (counted) said.uncountable = names;
+  const std::string& why = flaws.matches_nothing;
+  const bool matched = why.empty() || said.matches_nothing == why || say(MatchesNothing(why));
+  if (matched) said.matches_nothing = why;
+  if (!flaws.exempt) return counted && matched;
+  said.exempt = said.exempt || say(NotEnforced(quota.key.ns));
+  return counted && matched && said.exempt;
+}
+
 }  // namespace
 
 base::TimePoint QuotaConditions::DueAt(const Standing& standing, Obstacle::Kind kind,
@@ -79,34 +93,23 @@ base::TimePoint QuotaConditions::DueAt(const Standing& standing, Obstacle::Kind 
 }
 
 std::optional<base::TimePoint> QuotaConditions::Look(const quota::Quota& quota,
-                                                     const Findings& findings, base::TimePoint now,
+                                                     const std::vector<Obstacle>& obstacles,
+                                                     const Flaws& flaws, base::TimePoint now,
                                                      base::TimePoint server_since, const Say& say) {
-  if (findings.empty() && !memories_.contains(quota.uid)) return std::nullopt;
+  const bool well = obstacles.empty() && flaws.empty();
+  if (well && !memories_.contains(quota.uid)) return std::nullopt;
   Memory& memory = memories_[quota.uid];
-  When again = Heal(memory, quota, findings.obstacles, now, say);
+  When again = Heal(memory, quota, obstacles, now, say);
   const auto sooner = [&](When other) {
     if (other) again = std::min(again.value_or(*other), *other);
   };
-  for (const Obstacle& obstacle : findings.obstacles) {
+  for (const Obstacle& obstacle : obstacles) {
     Standing& standing = memory.standings[obstacle.resource];
     sooner(LookAt(standing, obstacle, now, server_since, say));
   }
-  if (!SayOthers(memory, quota, findings, say)) sooner(now + patience_.say_again);
+  if (!SayFlaws(memory.flaws, quota, flaws, say)) sooner(now + patience_.say_again);
   if (memory.empty()) memories_.erase(quota.uid);
   return again;
-}
-
-bool QuotaConditions::SayOthers(Memory& memory, const quota::Quota& quota, const Findings& findings,
-                                const Say& say) {
-  const std::vector<std::string>& names = findings.uncountable;
-  const bool counted = Contains(memory.uncountable, names) || say(UnknownNames(names));
-  if (counted) memory.uncountable = names;
-  const std::string& why = findings.matches_nothing;
-  const bool matched = why.empty() || memory.matches_nothing == why || say(MatchesNothing(why));
-  if (matched) memory.matches_nothing = why;
-  if (!findings.exempt) return counted && matched;
-  memory.exempt = memory.exempt || say(NotEnforced(quota.key.ns));
-  return counted && matched && memory.exempt;
 }
 
 QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle& obstacle,
@@ -156,9 +159,9 @@ std::vector<Announcement> QuotaConditions::ToldOf(const quota::Quota& quota) con
   for (const auto& [resource, standing] : found->second.standings) {
     if (!standing.said.empty()) told.push_back(standing.told);
   }
-  const Memory& memory = found->second;
-  if (!memory.uncountable.empty()) told.push_back(UnknownNames(memory.uncountable));
-  if (!memory.matches_nothing.empty()) told.push_back(MatchesNothing(memory.matches_nothing));
+  const Flaws& flaws = found->second.flaws;
+  if (!flaws.uncountable.empty()) told.push_back(UnknownNames(flaws.uncountable));
+  if (!flaws.matches_nothing.empty()) told.push_back(MatchesNothing(flaws.matches_nothing));
   return told;
 }
 

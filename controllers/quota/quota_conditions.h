@@ -49,14 +49,13 @@ struct Announcement {
   std::string condition = {};  // the reason of the condition that says the same
 };
 
-// What is wrong with a quota now.
-struct Findings {
-  std::vector<Obstacle> obstacles;
-  std::vector<std::string> uncountable;  // names that can never be counted
-  std::string matches_nothing = {};      // why nothing matches its selector; "": something can
-  bool exempt = false;                   // admission refuses nothing in its namespace
+// What is wrong with a quota until somebody changes it.
+struct Flaws {
+  std::vector<std::string> uncountable = {};  // names that can never be counted
+  std::string matches_nothing = {};           // why nothing matches its selector; "": something can
+  bool exempt = false;                        // admission refuses nothing in its namespace
   [[nodiscard]] bool empty() const {
-    return obstacles.empty() && uncountable.empty() && matches_nothing.empty() && !exempt;
+    return uncountable.empty() && matches_nothing.empty() && !exempt;
   }
 };
 
@@ -86,9 +85,10 @@ class QuotaConditions {
 
   explicit QuotaConditions(ConditionPatience patience = {}) : patience_(patience) {}
 
-  // `findings` are complete. The server has answered since `server_since`. Returns when to check
-  // again if nothing else happens.
-  std::optional<base::TimePoint> Look(const quota::Quota& quota, const Findings& findings,
+  // `obstacles` and `flaws` are complete. The server has answered since `server_since`. Returns
+  // when to check again if nothing else happens.
+  std::optional<base::TimePoint> Look(const quota::Quota& quota,
+                                      const std::vector<Obstacle>& obstacles, const Flaws& flaws,
                                       base::TimePoint now, base::TimePoint server_since,
                                       const Say& say);
   // The events about the names of the quota that still hold. Includes names under which nothing is
@@ -109,12 +109,8 @@ class QuotaConditions {
   };
   struct Memory {
     std::map<std::string, Standing> standings;  // by resource
-    std::vector<std::string> uncountable;       // reported
-    std::string matches_nothing;                // reported
-    bool exempt = false;                        // reported
-    [[nodiscard]] bool empty() const {
-      return standings.empty() && uncountable.empty() && matches_nothing.empty() && !exempt;
-    }
+    Flaws flaws;                                // reported
+    [[nodiscard]] bool empty() const { return standings.empty() && flaws.empty(); }
   };
   using When = std::optional<base::TimePoint>;
 
@@ -124,10 +120,6 @@ class QuotaConditions {
               base::TimePoint server_since, const Say& say);
   When Heal(Memory& memory, const quota::Quota& quota, const std::vector<Obstacle>& obstacles,
             base::TimePoint now, const Say& say);
-  // Reports the findings that are no obstacles. They hold until somebody changes the quota. False:
-  // some event was not accepted.
-  static bool SayOthers(Memory& memory, const quota::Quota& quota, const Findings& findings,
-                        const Say& say);
   // Updates the statistics: the topic that one quota was told of the resource changed from `before`
   // to `after`.
   void Retell(const std::string& resource, std::string_view before, std::string_view after);

@@ -1,10 +1,6 @@
 #include "controllers/quota/quota_reporter.h"
 
-#include <glog/logging.h>
-
 #include <algorithm>
-
-#include "pkg/base/text.h"
 
 namespace controllers {
 namespace {
@@ -61,12 +57,7 @@ void QuotaReporter::OnResourceState() {
   if (away_) wake_->Wake();
 }
 
-void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable,
-                            const std::vector<std::string>& unknown) {
-  for (Obstacle& obstacle : unreadable) {
-    std::erase_if(obstacle.names,
-                  [&](const std::string& name) { return !base::IsOneOf(name, unknown); });
-  }
+void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable) {
   const auto known = unreadable_.find(key);
   if (known == unreadable_.end() ? unreadable.empty() : known->second == unreadable) return;
   if (unreadable.empty()) {
@@ -127,11 +118,10 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
     told = told || said;
     return said;
   };
-  const Findings findings{.obstacles = ObstaclesOf(*quota),
-                          .uncountable = UncountableNames(parts_.api, quota->hard),
-                          .matches_nothing = WhyNothingMatches(parts_.api, quota->selector),
-                          .exempt = parts_.options.exempt.contains(key.ns)};
-  const auto again = conditions_.Look(*quota, findings, now, server_since_, say);
+  const Flaws flaws{.uncountable = UncountableNames(parts_.api, quota->hard),
+                    .matches_nothing = WhyNothingMatches(parts_.api, quota->selector),
+                    .exempt = parts_.options.exempt.contains(key.ns)};
+  const auto again = conditions_.Look(*quota, ObstaclesOf(*quota), flaws, now, server_since_, say);
   if (told && on_told_) on_told_(key);
   if (again) due_.AddAfter(key, *again - now);
 }

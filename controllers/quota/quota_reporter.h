@@ -34,10 +34,8 @@ class QuotaReporter {
   // The state of a resource changed. The caller then calls LookSoon() for each quota that names it.
   void OnResourceState();
   void LookSoon(const api::ObjectKey& key);
-  // The quota was counted, but objects of these resources could not be read. Of their names, the
-  // ones in `unknown` have no count.
-  void OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable,
-               const std::vector<std::string>& unknown);
+  // The quota was counted, but objects of these resources could not be read.
+  void OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable);
 
   // Calls `on_told` when the events that hold for a quota (QuotaConditions::ToldOf) have changed.
   void SetListener(std::function<void(const api::ObjectKey& key)> on_told) {

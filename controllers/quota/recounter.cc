@@ -23,7 +23,7 @@ constexpr base::Duration kAtOnce = 1ms;
 QuotaCount Recounter::Count(const quota::Quota& quota) {
   QuotaCount count = parts_.usage.Count(quota, parts_.options.first_count_patience);
   parts_.complaints.Say("count of", quota.key.ToString(), count.trouble);
-  reporter_.OnCount(quota.key, std::move(count.obstacles), count.observed.unknown);
+  reporter_.OnCount(quota.key, std::move(count.obstacles));
   return count;
 }
 
@@ -41,17 +41,22 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
       found->has_status_hard && found->has_status_used && found->hard == found->status.hard;
   const bool waits = count.pending && !settled;
   // Nothing is lowered while a watch is known to lag.
-  const bool takes_back =
-      account.own.MustTakeBack(Now(), account.known()) && parts_.usage.BehindUntil(*found) <= Now();
+  const bool takes_back = account.own.MustTakeBack(parts_.Now(), account.known()) &&
+                          parts_.usage.BehindUntil(*found) <= parts_.Now();
   const auto counted = [&] {
     return parts_.ViewOf(*found).Counted(count.observed.used, account.known());
   };
-  if (!waits) account.Meet(Now(), *found, counted);
+  if (!waits) account.Meet(parts_.Now(), *found, counted);
   if (!waits && found->cluster) account.seen = counted();
-  account.Lead(Now(), parts_.options.Leads(), *found, counted);
+  account.Lead(parts_.Now(), parts_.options.Leads(), *found, counted);
   if (account.lost) co_return co_await StoreAgain(*found);
   if (!parts_.options.Leads() && takes_back) co_return co_await WriteTakenBack(*found);
-  if (!parts_.options.Leads()) co_return Follow(account, count);
+  if (!parts_.options.Leads()) {
+    // A follower drops strangers' usage after its hold, without asking the server. It holds that
+    // usage again if it becomes leader.
+    account.strangers.Lapse(parts_.Now(), holds_.OfStrangers());
+    co_return LookAt(NextLook(account, count, false), "following");
+  }
   if (waits) co_return Outcome{"postponed", parts_.options.first_count_patience};
   co_return co_await Lead(*found, std::move(count), takes_back);
 }
@@ -61,8 +66,8 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   Account& account = parts_.accounts.Of(quota);
   const QuotaView view = parts_.ViewOf(quota);
   const ReservationList* const list = account.list ? &*account.list : nullptr;
-  Question question =
-      account.questions.Due(Now(), list, account.first_seen, account.strangers, holds_, view);
+  Question question = account.questions.Due(parts_.Now(), list, account.first_seen,
+                                            account.strangers, holds_, view);
   if (!question.empty()) co_return co_await Ask(std::move(quota), std::move(question));
   // Our watches have not reached the floor of an earlier recount, so our count may miss objects.
   // Taking back our own grants needs no count.
@@ -74,21 +79,21 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   parts_.complaints.Say("sum of", quota.key.ToString(), recount ? "" : recount.error().message);
   if (!recount) co_return Outcome{.result = "error", .failed = true};
   if (!recount->over) account.over_since.reset();
-  if (recount->over && !account.over_since) account.over_since = Now();
+  if (recount->over && !account.over_since) account.over_since = parts_.Now();
   const bool tidies =
-      recount->over && (takes_back || Now() - *account.over_since >= accounting::kTidies);
+      recount->over && (takes_back || parts_.Now() - *account.over_since >= accounting::kTidies);
   const base::TimePoint earliest = EarliestWrite(account);
   // Any write removes ended entries. If there is no other write, kTidies delays one that only
   // removes them.
   if (recount->differs || tidies) {
-    if (earliest <= Now()) {
+    if (earliest <= parts_.Now()) {
       recount->write.quota = std::move(quota);
       co_return co_await WriteRecount(std::move(*recount), std::move(count));
     }
     account.own.Again(std::move(recount->withdrawals));
-    co_return Outcome{"postponed", earliest - Now()};
+    co_return Outcome{"postponed", earliest - parts_.Now()};
   }
-  co_return LookAt(std::min(NextLook(account, count), recount->waits_until), "unchanged");
+  co_return LookAt(std::min(NextLook(account, count, true), recount->waits_until), "unchanged");
 }
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {
@@ -97,7 +102,7 @@ base::TimePoint Recounter::EarliestWrite(const Account& account) const {
 }
 
 base::TimePoint Recounter::PaidUntil(const Account& account) const {
-  return std::max(account.paid_until, Now()) + parts_.options.write_interval;
+  return std::max(account.paid_until, parts_.Now()) + parts_.options.write_interval;
 }
 
 base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCount count) {
@@ -105,13 +110,13 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   const quota::ResourceList desired = recount.write.standing.used;
   Account& writing = parts_.accounts.Of(quota);
   writing.paid_until = PaidUntil(writing);
-  if (cluster_ != nullptr) writing.further_due = Now() + cluster_->PeriodOf(quota);
+  if (cluster_ != nullptr) writing.further_due = parts_.Now() + cluster_->PeriodOf(quota);
   const auto written = co_await Write(std::move(recount.write));
   // During the write the quota may have been deleted, or replaced by another one of the same name.
   Account* const account = parts_.accounts.Find(quota);
   if (account != nullptr) {
     const quota::Quota& known = *parts_.store.Find(quota.key);
-    account->OnWritten(Now(), written ? &*written : nullptr, known,
+    account->OnWritten(parts_.Now(), written ? &*written : nullptr, known,
                        [&] { return parts_.ViewOf(known).Counted(account->known()); });
   }
   if (!written) {
@@ -130,7 +135,7 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   if (account == nullptr) co_return Outcome{"written"};
   if (quota.cluster) account->seen = parts_.ViewOf(*written).Counted(account->known());
   account->over_since.reset();
-  co_return LookAt(NextLook(*account, count), "written");
+  co_return LookAt(NextLook(*account, count, true), "written");
 }
 
 base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
@@ -145,7 +150,7 @@ base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
 base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
   Account& account = parts_.accounts.Of(quota);
   const base::TimePoint earliest = EarliestWrite(account);
-  if (earliest > Now()) co_return Outcome{"postponed", earliest - Now()};
+  if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
   account.paid_until = PaidUntil(account);
   Standing standing{account.Decisive(quota).status.used, account.known()};
   co_return co_await WriteList(std::move(quota), std::move(standing), {});
@@ -165,7 +170,7 @@ base::Task<Recounter::Outcome> Recounter::WriteList(
 base::Task<base::Result<quota::Quota>> Recounter::Write(StatusWrite write) {
   const LeavesGate inside{parts_.accounts.Of(write.quota).gate};
   CHECK(inside.gate->TryEnter());
-  const base::TimePoint deadline = Now() + parts_.options.write_timeout;
+  const base::TimePoint deadline = parts_.Now() + parts_.options.write_timeout;
   co_return co_await writer_.Write(std::move(write), deadline);
 }
 
@@ -182,7 +187,7 @@ Recounter::Outcome Recounter::AfterFailedWrite(const api::ObjectKey& key,
 }
 
 base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question question) {
-  const base::TimePoint asked = Now();
+  const base::TimePoint asked = parts_.Now();
   const auto answers = co_await asker_.Ask(question.lists, asked + parts_.options.write_timeout);
   parts_.complaints.Say("question about", quota.key.ToString(),
                         answers ? "" : answers.error().message);
@@ -192,7 +197,7 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
   const quota::Quota& known = *parts_.store.Find(quota.key);
   const QuotaView view = parts_.ViewOf(known);
   const Questions::Outcome outcome = account->questions.Take(
-      Now(), question, *answers, asked, account->list ? &*account->list : nullptr,
+      parts_.Now(), question, *answers, asked, account->list ? &*account->list : nullptr,
       account->strangers, holds_, view);
   if (outcome.put_back) writer_.OnPutBack();
   for (const auto& [resource, version] : outcome.unseen) parts_.tracker.Await(resource, version);
@@ -210,49 +215,37 @@ void Recounter::NoticeExpired(const quota::Quota& quota, const Account& account,
   if (outcome.strangers == 0) return;
   parts_.observer.OnForeignChargesExpired(outcome.strangers);
   const auto last = account.own.last_grant();
-  if (!last || Now() - *last > 2 * holds_.OfStrangers()) return;
+  if (!last || parts_.Now() - *last > 2 * holds_.OfStrangers()) return;
   parts_.complaints.Say(
       "charging of", quota.key.ToString(),
       "somebody else charges usage that no object accounts for; if the API server's own "
       "quota plugin is on, switch it off or do not enforce this quota API here");
 }
 
-// A follower drops strangers' usage after its hold, without asking the server. It holds that usage
-// again if it becomes leader.
-Recounter::Outcome Recounter::Follow(Account& account, const QuotaCount& count) {
-  account.strangers.Lapse(Now(), holds_.OfStrangers());
-  base::TimePoint next = NextOwn(account, count);
-  const auto oldest = account.strangers.Oldest();
-  if (oldest) next = std::min(next, *oldest + holds_.OfStrangers());
-  return LookAt(next, "following");
-}
-
-base::TimePoint Recounter::NextOwn(const Account& account, const QuotaCount& count) const {
-  base::TimePoint next = base::TimePoint::max();
-  if (count.behind_until > Now()) next = count.behind_until;
-  const auto ends = account.own.BurstEnds();
-  if (ends && *ends > Now()) return std::min(next, *ends);
-  // A burst may end during a write, when nobody looks.
-  const bool missed =
-      count.behind_until <= Now() && account.own.MustTakeBack(Now(), account.known());
-  return missed ? Now() + accounting::kLooksAgain : next;
-}
-
 Recounter::Outcome Recounter::LookAt(base::TimePoint next, std::string_view result) const {
   if (next == base::TimePoint::max()) return {result};
-  return {result, std::max(next - Now(), kAtOnce)};
+  return {result, std::max(next - parts_.Now(), kAtOnce)};
 }
 
-base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& count) const {
-  const base::TimePoint now = Now();
-  base::TimePoint next = NextOwn(account, count);
+base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& count,
+                                    bool leads) const {
+  const base::TimePoint now = parts_.Now();
+  base::TimePoint next = base::TimePoint::max();
+  if (count.behind_until > now) next = count.behind_until;
   const auto at_due = [&](base::TimePoint due) {
     next = std::min(next, due > now ? due : now + kAsksAfterFailure);
   };
+  const auto ends = account.own.BurstEnds();
+  if (ends && *ends > now) {
+    at_due(*ends);
+  } else if (count.behind_until <= now && account.own.MustTakeBack(now, account.known())) {
+    at_due(now + accounting::kLooksAgain);  // a burst may end during a write, when nobody looks
+  }
+  if (const auto oldest = account.strangers.Oldest()) at_due(*oldest + holds_.OfStrangers());
+  if (!leads) return next;
   for (const accounting::Reservation& entry : account.known().entries()) {
     at_due(account.first_seen.Of(entry).value_or(now) + holds_.Of(entry));
   }
-  if (const auto oldest = account.strangers.Oldest()) at_due(*oldest + holds_.OfStrangers());
   if (account.over_since) next = std::min(next, *account.over_since + accounting::kTidies);
   return next;
 }

@@ -44,7 +44,6 @@ class Recounter {
   [[nodiscard]] base::Duration hold() const { return holds_.entries; }
 
  private:
-  [[nodiscard]] base::TimePoint Now() const { return parts_.Now(); }
   QuotaCount Count(const quota::Quota& quota);
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
   // Account::paid_until after one more write.
@@ -64,11 +63,9 @@ class Recounter {
   void NoticeExpired(const quota::Quota& quota, const Account& account,
                      const Questions::Outcome& outcome);
   Outcome AfterFailedWrite(const api::ObjectKey& key, const base::Error& error);
-  Outcome Follow(Account& account, const QuotaCount& count);
-  // When to reconcile again if nothing happens.
-  [[nodiscard]] base::TimePoint NextLook(const Account& account, const QuotaCount& count) const;
-  // The same for what a follower does as well.
-  [[nodiscard]] base::TimePoint NextOwn(const Account& account, const QuotaCount& count) const;
+  // When to reconcile again if nothing happens. A follower leaves ended entries to the leader.
+  [[nodiscard]] base::TimePoint NextLook(const Account& account, const QuotaCount& count,
+                                         bool leads) const;
   [[nodiscard]] Outcome LookAt(base::TimePoint next, std::string_view result) const;
 
   const ControllerParts& parts_;

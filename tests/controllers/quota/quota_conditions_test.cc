@@ -31,11 +31,11 @@ struct Fixture {
   }
   // The events that are due now.
   Texts Look(const std::vector<Obstacle>& obstacles, const std::vector<std::string>& unknown = {}) {
-    return Events({.obstacles = obstacles, .uncountable = unknown});
+    return Events(obstacles, {.uncountable = unknown});
   }
-  Texts Events(const controllers::Findings& findings) {
+  Texts Events(const std::vector<Obstacle>& obstacles, const controllers::Flaws& flaws) {
     Texts texts;
-    again = conditions.Look(quota, findings, clock.Now(), server_since,
+    again = conditions.Look(quota, obstacles, flaws, clock.Now(), server_since,
                             [&](const Announcement& announcement) {
                               if (deaf) return false;
                               texts.push_back(announcement.reason + ": " + announcement.message);
@@ -295,7 +295,7 @@ TEST_CASE("conditions: an exempt namespace is reported once, as soon as the even
   Fixture f;
   Texts said;
   const auto look = [&](bool exempt) {
-    const Texts texts = f.Events({.obstacles = {}, .uncountable = {}, .exempt = exempt});
+    const Texts texts = f.Events({}, {.exempt = exempt});
     said.insert(said.end(), texts.begin(), texts.end());
     return f.AgainIn();
   };
