@@ -101,15 +101,15 @@ void Account::TakeList(const std::string& text) {
 
 std::optional<accounting::ReservationList> Account::Parse(const std::string& text) {
   auto parsed = accounting::ReservationList::Parse(text);
+  const auto is_forged = [&](const auto& e) { return e.by == author_->by && e.n > author_->n; };
   if (!parsed) {
     malformed = parsed.error().message;
-    return std::nullopt;
-  }
-  if (std::ranges::any_of(parsed->entries(), [&](const auto& e) { return IsForged(e); })) {
+  } else if (std::ranges::any_of(parsed->entries(), is_forged)) {
     malformed = "an entry in our name that we have not written";
-    return std::nullopt;
+  } else {
+    return std::move(*parsed);
   }
-  return std::move(*parsed);
+  return std::nullopt;
 }
 
 void Account::OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
@@ -149,16 +149,13 @@ void Account::GiveBack(base::TimePoint now) {
 
 void Account::Meet(base::TimePoint now, const quota::Quota& quota,
                    const accounting::Strangers::Counted& counted) {
-  quota::ResourceList used;
-  for (const auto& [name, amount] : quota.status.used) {
-    if (!met_.contains(name)) used.Set(name, amount);
-  }
-  if (used.empty()) return;
+  const auto is_met = [&](const auto& entry) { return met_.contains(entry.first); };
+  if (std::ranges::all_of(quota.status.used, is_met)) return;
   const quota::ResourceList known = counted();
-  for (const auto& [name, amount] : quota::ResourceList(used)) {
-    if (known.Find(name) == nullptr) used.Erase(name);
+  quota::ResourceList used;  // of names that are met now
+  for (const auto& [name, amount] : quota.status.used) {
+    if (known.Find(name) != nullptr && met_.insert(name).second) used.Set(name, amount);
   }
-  for (const auto& [name, amount] : used) met_.insert(name);
   const quota::ResourceList most = quota::Excess(used, known);
   quota::ResourceList excess = most;
   // The list records the `used` of its last writer. So only the difference to that, and the

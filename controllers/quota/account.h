@@ -10,7 +10,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "controllers/quota/own_reservations.h"
@@ -126,10 +125,6 @@ struct Account {
   // of the watch of quotas. An object of a burst may have got no entry, because its writer has seen
   // it. Then the floor covers its version.
   void GiveBack(base::TimePoint now);
-  // True for an entry with our name that this process has not written.
-  [[nodiscard]] bool IsForged(const accounting::Reservation& entry) const {
-    return entry.by == author_->by && entry.n > author_->n;
-  }
 
   const Author* author_;
   struct UsedUp {

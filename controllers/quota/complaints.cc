@@ -9,8 +9,7 @@ void Complaints::Say(std::string_view what, const std::string& subject,
   if (message.empty()) {
     const auto known = said_.find(subject);
     if (known == said_.end()) return;
-    const auto said = known->second.find(what);
-    if (said != known->second.end()) known->second.erase(said);
+    std::erase_if(known->second, [&](const auto& said) { return said.first == what; });
     if (known->second.empty()) said_.erase(known);
     return;
   }

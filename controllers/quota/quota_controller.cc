@@ -40,7 +40,10 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       usage_(*context_.scheduler, *context_.client, served, tracker_, pulse_),
       parts_{context_, api_, options_, store_, tracker_, usage_, accounts_, complaints_, observer},
       reporter_(parts_, [this] { return quotas_->state().trouble.has_value(); }),
-      largest_(cluster_ ? NewLargest() : nullptr),
+      largest_(cluster_ ? std::make_unique<LargestNamespaces>(
+                              *context_.scheduler, *cluster_, store_, usage_,
+                              [this](const api::ObjectKey& key) { queue_.Add(key); })
+                        : nullptr),
       cluster_status_(cluster_ ? std::make_optional<ClusterStatus>(*cluster_, store_, reporter_,
                                                                    *largest_, options_.exempt)
                                : std::nullopt),
@@ -78,12 +81,6 @@ std::unique_ptr<ClusterReach> QuotaController::NewClusterReach() {
                                 reporter_.OnResourceState();
                                 ForMany().report_all = true;
                               }});
-}
-
-std::unique_ptr<LargestNamespaces> QuotaController::NewLargest() {
-  return std::make_unique<LargestNamespaces>(
-      *context_.scheduler, *cluster_, store_, usage_,
-      [this](const api::ObjectKey& key) { queue_.Add(key); });
 }
 
 base::Task<void> QuotaController::Run() {
@@ -203,7 +200,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
     if (!matched && !match && change.before && change.after) continue;
     if (listener_ != nullptr) listener_->OnUsageIn(change.ns);
     Account& account = accounts_.Of(*quota);
-    if (match && account.list && account.list->Names(change.uid)) {
+    if (match && account.known().Names(change.uid)) {
       queue_.AddAfter(key, kGathers);
       continue;
     }
@@ -226,9 +223,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
 void QuotaController::OnShown(std::string_view ns, const quota::Uid& uid) {
   for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
     const Account* account = accounts_.Find(key);
-    if (account != nullptr && account->list && account->list->Names(uid)) {
-      queue_.AddAfter(key, kGathers);
-    }
+    if (account != nullptr && account->known().Names(uid)) queue_.AddAfter(key, kGathers);
   }
 }
 
@@ -315,19 +310,15 @@ base::Task<void> QuotaController::Work() {
     const base::TimePoint began = context_.scheduler->Now();
     const Recounter::Outcome outcome = co_await recounter_.Reconcile(*key);
     parts_.observer.OnReconcile(outcome.result, context_.scheduler->Now() - began);
-    Settle(*key, outcome);
+    if (outcome.failed) {
+      queue_.AddRateLimited(*key);
+    } else {
+      queue_.Forget(*key);
+    }
+    if (outcome.after) queue_.AddAfter(*key, *outcome.after);
+    queue_.Done(*key);
     co_await base::NextTurn();  // tens of thousands of keys may be waiting
   }
-}
-
-void QuotaController::Settle(const api::ObjectKey& key, const Recounter::Outcome& outcome) {
-  if (outcome.failed) {
-    queue_.AddRateLimited(key);
-  } else {
-    queue_.Forget(key);
-    if (outcome.after) queue_.AddAfter(key, *outcome.after);
-  }
-  queue_.Done(key);
 }
 
 }  // namespace controllers

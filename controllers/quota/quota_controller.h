@@ -45,8 +45,6 @@ class QuotaController final : public QuotaListener, public UsageListener {
   }
   // True if the server does not serve these quotas.
   [[nodiscard]] bool NotServed() const;
-  // True if the quotas are listed and watched.
-  [[nodiscard]] bool Current() const { return writer_.Current(); }
 
   [[nodiscard]] const QuotaStore& store() const { return store_; }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
@@ -81,13 +79,11 @@ class QuotaController final : public QuotaListener, public UsageListener {
 
  private:
   base::Task<void> Work();
-  void Settle(const api::ObjectKey& key, const Recounter::Outcome& outcome);
   // Passes changes that affect many quotas to each quota, in steps. One walk covers all changes
   // that were collected before. Changes during a walk wait for the next one.
   base::Task<void> WalkQuotas();
   Concerns& ForMany();  // the changes for the next walk
   std::unique_ptr<ClusterReach> NewClusterReach();
-  std::unique_ptr<LargestNamespaces> NewLargest();
   void Visit(const quota::Quota& quota, const Concerns& concerns);
   void NoticeConstraints();
   void TellChildren(const quota::Quota& quota, Account& account);

@@ -95,13 +95,11 @@ bool QuotaView::IsPast(const accounting::ObjectRef& object, std::string_view ver
 
 bool QuotaView::HasShownVersion(const accounting::ObjectRef& object,
                                 std::string_view version) const {
-  const TrackedResource* tracked = Tracked(object.of);
-  if (tracked == nullptr) return false;
-  if (tracked->IsGone(object.uid)) return true;
-  const std::string_view ns = NamespaceOf(object.ns);
-  if (!tracked->ledger().Holds(ns, object.uid)) return false;
-  return tracked->ledger().VersionOf(ns, object.uid) == quota::VersionMarkOf(version) ||
-         Reaches(object.of, version);
+  if (!HasShown(object)) return false;
+  const TrackedResource& tracked = *Tracked(object.of);
+  if (tracked.IsGone(object.uid) || Reaches(object.of, version)) return true;
+  const auto held = tracked.ledger().VersionOf(NamespaceOf(object.ns), object.uid);
+  return held == quota::VersionMarkOf(version);
 }
 
 quota::ResourceList QuotaView::Observed(const accounting::ObjectRef& object) const {

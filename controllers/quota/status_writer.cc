@@ -63,10 +63,10 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
   parts_.accounts.Of(write.quota).in_flight =
       InFlight{std::move(desired), std::move(list), write.standing.list};
   const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
-  std::optional<base::Result<quota::Quota>> written;
-  if (answer) written = TakeWritten(write, *answer, shown);
+  auto written =
+      answer ? TakeWritten(write, *answer, shown) : base::Result<quota::Quota>(answer.error());
   if (Account* account = parts_.accounts.Find(write.quota)) account->in_flight.reset();
-  if (written) co_return *std::move(written);
+  if (answer) co_return written;
   const base::Error error = answer.error();
   co_return co_await Find(std::move(write), error, deadline);
 }

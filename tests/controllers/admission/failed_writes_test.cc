@@ -180,7 +180,7 @@ TEST_CASE("quota admitter: without a watch quotas are read live", "[admission]")
   };
   f.cluster.CutWatches(kQuotas);
   f.RunFor(1s);
-  REQUIRE_FALSE(f.controller->Current());
+  REQUIRE_FALSE(f.controller->quota_book().Quotas("team-a").complete);
   f.WriteStatus("q", {{"things", "2"}}, {{"things", "2"}});  // no watch shows it
   CHECK(f.Get(Create("a")).message ==
         "exceeded quota: q, requested: things=1, used: things=2, limited: things=2");

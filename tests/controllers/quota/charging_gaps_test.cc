@@ -85,7 +85,7 @@ TEST_CASE("charging: a new quota is enforced while quotas cannot be watched", "[
   };
   f.cluster.CutWatches(kQuotas);
   f.RunFor(1s);
-  REQUIRE_FALSE(f.controller->Current());
+  REQUIRE_FALSE(f.controller->quota_book().Quotas("team-a").complete);
   f.cluster.Delete(kQuotas, "team-a", "gone");
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "1"}}));
   f.WriteStatus("q", {{"pods", "1"}}, {{"pods", "0"}});  // as another replica does

@@ -42,7 +42,7 @@ TEST_CASE("following: a replica that does not lead counts and is ready, and writ
   f.RunFor(20min);
   std::string why;
   CHECK(f.controller->Ready(&why));
-  CHECK(f.controller->Current());
+  CHECK(f.controller->quota_book().Quotas("team-a").complete);
   CHECK(f.cluster.writes.empty());
   CHECK(f.recorder.reconciles["following"] > 0);
   CHECK(f.recorder.resyncs == 0);
