@@ -95,7 +95,7 @@ void Questions::AddDueEntries(base::TimePoint now, const ReservationList& list,
                               const accounting::FirstSeen& first_seen, const Holds& holds,
                               const QuotaView& view, Question& question) const {
   const auto consider = [&](const Reservation& entry, const quota::Uid& uid) {
-    Ended one{entry.by, entry.n, uid};
+    Question::Ended one{entry.by, entry.n, uid};
     const auto asked = asked_.find(one);
     const bool again = asked == asked_.end() || now - asked->second >= kAsksAgain;
     if (again && !ended_.contains(one)) question.ends.push_back(std::move(one));
@@ -134,7 +134,7 @@ Questions::Outcome Questions::Take(base::TimePoint now, const Question& question
   if (question.strangers && !all) strangers_asked_ = now;
   if (list == nullptr) return outcome;
   outcome.put_back = TakeFloors(question, answers, *list);
-  for (const Ended& one : question.ends) {
+  for (const Question::Ended& one : question.ends) {
     const auto& [by, n, uid] = one;
     const Reservation* entry = list->Find(by, n);
     if (entry == nullptr) continue;
@@ -180,7 +180,7 @@ void Questions::Drop(ReservationList& list) const {
 }
 
 void Questions::OnList(ReservationList* list) {
-  const auto is_gone = [&](const Ended& one) {
+  const auto is_gone = [&](const Question::Ended& one) {
     return list == nullptr || list->Find(std::get<0>(one), std::get<1>(one)) == nullptr;
   };
   std::erase_if(ended_, is_gone);

@@ -81,7 +81,6 @@ class Questions {
   void OnList(accounting::ReservationList* list);
 
  private:
-  using Ended = Question::Ended;
   void AddDueEntries(base::TimePoint now, const accounting::ReservationList& list,
                      const accounting::FirstSeen& first_seen, const Holds& holds,
                      const QuotaView& view, Question& question) const;
@@ -90,8 +89,9 @@ class Questions {
   bool TakeFloors(const Question& question, const Answers& answers,
                   accounting::ReservationList& list);
 
-  std::map<Ended, base::TimePoint> asked_;  // when the server said that it may still be stored
-  std::set<Ended> ended_;                   // the server said that it is not stored
+  // when the server said that it may still be stored
+  std::map<Question::Ended, base::TimePoint> asked_;
+  std::set<Question::Ended> ended_;  // the server said that it is not stored
   base::TimePoint strangers_asked_{};
   std::optional<base::TimePoint> behind_since_;
   std::map<std::string, std::string> void_floors_;  // floors that the server has not reached

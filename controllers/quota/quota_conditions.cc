@@ -92,10 +92,10 @@ base::TimePoint QuotaConditions::DueAt(const Standing& standing, Obstacle::Kind 
                   server_since + patience_.after_outage);
 }
 
-std::optional<base::TimePoint> QuotaConditions::Look(const quota::Quota& quota,
-                                                     const std::vector<Obstacle>& obstacles,
-                                                     const Flaws& flaws, base::TimePoint now,
-                                                     base::TimePoint server_since, const Say& say) {
+QuotaConditions::When QuotaConditions::Look(const quota::Quota& quota,
+                                            const std::vector<Obstacle>& obstacles,
+                                            const Flaws& flaws, base::TimePoint now,
+                                            base::TimePoint server_since, const Say& say) {
   const bool well = obstacles.empty() && flaws.empty();
   if (well && !memories_.contains(quota.uid)) return std::nullopt;
   Memory& memory = memories_[quota.uid];

@@ -77,6 +77,8 @@ struct ConditionPatience {
 
 class QuotaConditions {
  public:
+  // When to check again if nothing else happens; nullopt: not at all.
+  using When = std::optional<base::TimePoint>;
   // Sends the event. False if it cannot be accepted now.
   using Say = std::function<bool(const Announcement&)>;
   // How many quotas have an event that names of a resource are "stale", "class-missing" or
@@ -85,12 +87,9 @@ class QuotaConditions {
 
   explicit QuotaConditions(ConditionPatience patience = {}) : patience_(patience) {}
 
-  // `obstacles` and `flaws` are complete. The server has answered since `server_since`. Returns
-  // when to check again if nothing else happens.
-  std::optional<base::TimePoint> Look(const quota::Quota& quota,
-                                      const std::vector<Obstacle>& obstacles, const Flaws& flaws,
-                                      base::TimePoint now, base::TimePoint server_since,
-                                      const Say& say);
+  // `obstacles` and `flaws` are complete. The server has answered since `server_since`.
+  When Look(const quota::Quota& quota, const std::vector<Obstacle>& obstacles, const Flaws& flaws,
+            base::TimePoint now, base::TimePoint server_since, const Say& say);
   // The events about the names of the quota that still hold. Includes names under which nothing is
   // counted, and selectors that match nothing.
   [[nodiscard]] std::vector<Announcement> ToldOf(const quota::Quota& quota) const;
@@ -112,8 +111,6 @@ class QuotaConditions {
     Flaws flaws;                                // reported
     [[nodiscard]] bool empty() const { return standings.empty() && flaws.empty(); }
   };
-  using When = std::optional<base::TimePoint>;
-
   [[nodiscard]] base::TimePoint DueAt(const Standing& standing, Obstacle::Kind kind,
                                       base::TimePoint server_since) const;
   When LookAt(Standing& standing, const Obstacle& obstacle, base::TimePoint now,

@@ -251,9 +251,8 @@ void QuotaController::OnClassState(const quota::Evaluator& evaluator) {
 }
 
 void QuotaController::SetSlowestWebhook(base::Duration slowest) {
-  accounts_.author.webhook =
-      std::min(std::chrono::ceil<std::chrono::seconds>(slowest),
-               std::chrono::duration_cast<std::chrono::seconds>(accounting::kLongestWebhook));
+  accounts_.author.webhook = std::chrono::ceil<std::chrono::seconds>(
+      std::min<base::Duration>(slowest, accounting::kLongestWebhook));
   recounter_.SetHold(accounting::HoldFor(accounts_.author.webhook));
   ForMany().recount_all = true;
 }

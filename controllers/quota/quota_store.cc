@@ -2,7 +2,7 @@
 
 #include <glog/logging.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"

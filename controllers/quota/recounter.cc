@@ -51,12 +51,7 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   account.Lead(parts_.Now(), parts_.options.Leads(), *found, counted);
   if (account.lost) co_return co_await StoreAgain(*found);
   if (!parts_.options.Leads() && takes_back) co_return co_await WriteTakenBack(*found);
-  if (!parts_.options.Leads()) {
-    // A follower drops strangers' usage after its hold, without asking the server. It holds that
-    // usage again if it becomes leader.
-    account.strangers.Lapse(parts_.Now(), holds_.OfStrangers());
-    co_return LookAt(NextLook(account, count, false), "following");
-  }
+  if (!parts_.options.Leads()) co_return Follow(account, count);
   if (waits) co_return Outcome{"postponed", parts_.options.first_count_patience};
   co_return co_await Lead(*found, std::move(count), takes_back);
 }
@@ -220,6 +215,13 @@ void Recounter::NoticeExpired(const quota::Quota& quota, const Account& account,
       "charging of", quota.key.ToString(),
       "somebody else charges usage that no object accounts for; if the API server's own "
       "quota plugin is on, switch it off or do not enforce this quota API here");
+}
+
+// A follower drops strangers' usage after its hold, without asking the server. It holds that usage
+// again if it becomes leader.
+Recounter::Outcome Recounter::Follow(Account& account, const QuotaCount& count) {
+  account.strangers.Lapse(parts_.Now(), holds_.OfStrangers());
+  return LookAt(NextLook(account, count, false), "following");
 }
 
 Recounter::Outcome Recounter::LookAt(base::TimePoint next, std::string_view result) const {

@@ -63,6 +63,7 @@ class Recounter {
   void NoticeExpired(const quota::Quota& quota, const Account& account,
                      const Questions::Outcome& outcome);
   Outcome AfterFailedWrite(const api::ObjectKey& key, const base::Error& error);
+  Outcome Follow(Account& account, const QuotaCount& count);
   // When to reconcile again if nothing happens. A follower leaves ended entries to the leader.
   [[nodiscard]] base::TimePoint NextLook(const Account& account, const QuotaCount& count,
                                          bool leads) const;

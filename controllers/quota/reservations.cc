@@ -4,10 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "pkg/accounting/timing.h"
 #include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/tree_place.h"
-#include "pkg/quota/saturating.h"
 
 namespace controllers {
 namespace {

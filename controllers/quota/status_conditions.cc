@@ -57,8 +57,8 @@ json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCon
     }
   }
   for (const QuotaCondition& condition : wanted) {
-    const bool added = FindCondition(stored, condition.type) == nullptr;
-    if (added) all.push_back(ToJson(condition, nullptr, now));
+    const bool missing = FindCondition(stored, condition.type) == nullptr;
+    if (missing) all.push_back(ToJson(condition, nullptr, now));
   }
   return all;
 }
