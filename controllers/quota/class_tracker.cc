@@ -111,12 +111,14 @@ void ClassTracker::StartServed() {
       LearnKinds(wanted);
       continue;
     }
-    auto served = served_.Find(wanted.evaluator->classes->resource, ResourceScope::kCluster);
-    if (served) {
-      Start(wanted, std::move(*served));
-    } else {
+    const auto served = served_.Find(wanted.evaluator->classes->resource, ResourceScope::kCluster);
+    if (!served) {
       NoticeMissing(wanted);
+      continue;
     }
+    wanted.absent = wanted.unsaid = false;
+    wanted.watch = std::make_shared<ClassWatch>(context_, *served, *wanted.evaluator, listener_);
+    wanted.watch->Start();
   }
 }
 
@@ -163,13 +165,6 @@ bool ClassTracker::LacksKind(const Wanted& wanted) const {
     const auto resource = api_.counted_resource(entry.first);
     return resource && !served_.Find(*resource);
   });
-}
-
-void ClassTracker::Start(Wanted& wanted, api::GroupVersionResource resource) {
-  wanted.absent = wanted.unsaid = false;
-  wanted.watch =
-      std::make_shared<ClassWatch>(context_, std::move(resource), *wanted.evaluator, listener_);
-  wanted.watch->Start();
 }
 
 void ClassTracker::NoticeMissing(Wanted& wanted) {

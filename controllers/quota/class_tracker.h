@@ -88,7 +88,6 @@ class ClassTracker {
   [[nodiscard]] bool LacksKind(const Wanted& wanted) const;
   void NoticeMissing(Wanted& wanted);
   bool Count(const quota::Evaluator& evaluator, const quota::ResourceList& hard, bool more);
-  void Start(Wanted& wanted, api::GroupVersionResource resource);
   [[nodiscard]] bool MustStop(const Wanted& wanted) const;
 
   TrackingContext context_;

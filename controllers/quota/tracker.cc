@@ -228,19 +228,14 @@ void Tracker::OnResourceState() {
   if (AnyUnresolved()) changed_->Wake();
 }
 
-// True if a named resource is not watched, or its watch gets a 404, so it may be deleted or moved
-// to another version.
-bool Tracker::IsUnresolved(const Wanted& wanted) {
-  if (wanted.quotas == 0) return false;
-  if (!wanted.tracked) return true;
-  const auto& trouble = wanted.tracked->state().trouble;
-  return trouble && trouble->Is(base::ErrorCode::kNotFound);
-}
-
 bool Tracker::AnyUnresolved(base::TimePoint since) const {
   return classes_.AnyUnresolved(since) ||
          std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
-           return IsUnresolved(entry.second) && entry.second.since > since;
+           const Wanted& wanted = entry.second;
+           if (wanted.quotas == 0 || wanted.since <= since) return false;
+           if (!wanted.tracked) return true;
+           const auto& trouble = wanted.tracked->state().trouble;
+           return trouble && trouble->Is(base::ErrorCode::kNotFound);
          });
 }
 

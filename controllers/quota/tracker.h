@@ -105,8 +105,8 @@ class Tracker {
   void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
   void Want(const quota::Evaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
-  [[nodiscard]] static bool IsUnresolved(const Wanted& wanted);
-  // True if this holds for a resource, or for classes, that are wanted since a time after `since`.
+  // True if a resource, or classes, that became wanted after `since` are not watched, or their
+  // watch gets a 404, so they may be deleted or moved to another version.
   [[nodiscard]] bool AnyUnresolved(base::TimePoint since = base::TimePoint::min()) const;
   [[nodiscard]] bool IsLookDue() const;
   base::Task<void> Rediscover();
