@@ -57,8 +57,8 @@ bool IsBehind(const ReservationList& list, const View& view,
 bool IsWithinFloor(const ReservationList& list, const std::string& resource,
                    std::string_view version);
 
-// Drops the entries that are over, and raises the floor of their resources to what the view has seen. For a
-// recount, which computes `used` anew.
+// Drops the entries that are over, and raises the floor of their resources to what the view has
+// seen. For a recount, which computes `used` anew.
 void Settle(ReservationList& list, const View& view);
 // The same, but only for objects whose amounts are observed. `used` need not change: it has the
 // same amounts for these objects. If less is observed, `used` still has the rest, and a repeated
