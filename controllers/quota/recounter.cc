@@ -226,7 +226,7 @@ Recounter::Outcome Recounter::Follow(Account& account, const QuotaCount& count) 
 
 Recounter::Outcome Recounter::LookAt(base::TimePoint next, std::string_view result) const {
   if (next == base::TimePoint::max()) return {result};
-  return {result, std::max(next - parts_.Now(), kAtOnce)};
+  return {result, next - parts_.Now()};
 }
 
 base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& count,
@@ -244,12 +244,13 @@ base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& co
     at_due(now + accounting::kLooksAgain);  // a burst may end during a write, when nobody looks
   }
   if (const auto oldest = account.strangers.Oldest()) at_due(*oldest + holds_.OfStrangers());
-  if (!leads) return next;
-  for (const accounting::Reservation& entry : account.known().entries()) {
-    at_due(account.first_seen.Of(entry).value_or(now) + holds_.Of(entry));
+  if (leads) {
+    for (const accounting::Reservation& entry : account.known().entries()) {
+      at_due(account.first_seen.Of(entry).value_or(now) + holds_.Of(entry));
+    }
+    if (account.over_since) next = std::min(next, *account.over_since + accounting::kTidies);
   }
-  if (account.over_since) next = std::min(next, *account.over_since + accounting::kTidies);
-  return next;
+  return std::max(next, now + kAtOnce);
 }
 
 }  // namespace controllers
