@@ -4,7 +4,6 @@
 #include <deque>
 #include <initializer_list>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -143,13 +142,15 @@ Result<std::vector<Uid>> ObjectsFrom(const json::Value& value) {
   const json::Value* list = value.At({"objects"});
   if (list == nullptr) return objects;
   if (!list->IsString()) return Wrong("objects is not a text");
-  if (list->AsString()->empty()) return Wrong("objects is empty");
-  for (const auto text : std::views::split(*list->AsString(), ' ')) {
-    const auto uid = Uid::FromShortText(std::string_view(text.begin(), text.end()));
+  std::string_view left = *list->AsString();
+  while (true) {
+    const std::size_t end = left.find(' ');
+    const auto uid = Uid::FromShortText(left.substr(0, end));
     if (!uid) return Wrong("an object is not a short uid");
     objects.push_back(*uid);
+    if (end == std::string_view::npos) return objects;
+    left.remove_prefix(end + 1);
   }
-  return objects;
 }
 
 // Parses the members of an entry without "like".

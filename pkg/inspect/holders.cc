@@ -126,7 +126,7 @@ void HolderBook::Count(const quota::ResourceList& usage, std::vector<Held>& held
 
 base::Result<void> HolderBook::Add(const quota::Evaluator& evaluator,
                                    const quota::ClassTable* classes, const json::Value& object,
-                                   ObjectName name, base::WallTime now) {
+                                   const ObjectName& name, base::WallTime now) {
   const auto facts = evaluator.facts_of(object, now);
   if (!facts) return facts.error().Wrap(name.ToString());
   if (!quota::MatchesObject(quota_.selector, facts->now, evaluator.scopes)) return {};
@@ -193,6 +193,7 @@ std::vector<Holder> HolderBook::HoldersOf(const std::string& name) const {
     if (const auto sum = counted.Add(held.amount)) counted = *sum;
   }
   std::vector<Holder> holders;
+  holders.reserve(totals.size());
   for (auto& [title, total] : totals) {
     holders.push_back({.title = title,
                        .below = std::move(total.below),

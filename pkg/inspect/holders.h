@@ -62,7 +62,7 @@ class HolderBook {
   // Counts an object with its evaluator. `classes` may be null if its usage needs none. Errors:
   // kMalformed and kNotFound if the usage of the object is unknown.
   base::Result<void> Add(const quota::Evaluator& evaluator, const quota::ClassTable* classes,
-                         const json::Value& object, ObjectName name, base::WallTime now);
+                         const json::Value& object, const ObjectName& name, base::WallTime now);
   // Call if not all objects may be listed: usage without an object may belong to the others.
   void SetIncomplete() { incomplete_ = true; }
   // Forgets all objects, because the list starts over.
