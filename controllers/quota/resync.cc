@@ -20,7 +20,7 @@ base::Task<void> Resync::Run() {
     co_await scheduler_.Sleep(std::chrono::duration_cast<base::Duration>(
         options_.resync_period * (stretch(random) / turns)));
     if (co_await base::Stopping()) co_return;
-    if (options_.leading && !options_.leading()) {
+    if (!options_.Leads()) {
       round = {};
     } else if (co_await Next(round)) {
       End(std::exchange(round, {}));
