@@ -37,12 +37,6 @@ struct InFlight {
   accounting::ReservationList list = {};
 };
 
-// Leaves the gate of a quota at the end of its scope. The account may be gone by then.
-struct LeavesGate {
-  std::shared_ptr<base::Gate> gate;
-  ~LeavesGate() { gate->Leave(); }
-};
-
 struct Account {
   // `author` must outlive it.
   Account(base::Scheduler& scheduler, Author& author, const accounting::CrowdOptions& crowd)

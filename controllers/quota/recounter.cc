@@ -163,8 +163,10 @@ base::Task<Recounter::Outcome> Recounter::WriteList(
 }
 
 base::Task<base::Result<quota::Quota>> Recounter::Write(StatusWrite write) {
-  const LeavesGate inside{parts_.accounts.Of(write.quota).gate};
-  CHECK(inside.gate->TryEnter());
+  // The account may be gone after the write.
+  const std::shared_ptr<base::Gate> gate = parts_.accounts.Of(write.quota).gate;
+  CHECK(gate->TryEnter());
+  const base::LeavesGate leave{*gate};
   const base::TimePoint deadline = parts_.Now() + parts_.options.write_timeout;
   co_return co_await writer_.Write(std::move(write), deadline);
 }

@@ -146,7 +146,7 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
     co_return base::Error{.code = base::ErrorCode::kTimeout,
                           .message = "quota " + quota.key.ToString() + " is being written"};
   }
-  const LeavesGate leave{gate};
+  const base::LeavesGate leave{*gate};
   const auto reserved = co_await ReserveInside(std::move(plan), deadline);
   // A recount may have found the gate closed, whether or not the write succeeded.
   Account* const account = parts_.accounts.Find(quota);

@@ -11,11 +11,6 @@ namespace {
 // Longer than a discovery can take: its requests have deadlines of their own.
 constexpr std::chrono::minutes kLongestWait{5};
 
-struct LeaveAtEnd {
-  base::Gate& gate;
-  ~LeaveAtEnd() { gate.Leave(); }
-};
-
 }  // namespace
 
 base::Task<base::Result<void>> ServedResources::Refresh() {
@@ -24,7 +19,7 @@ base::Task<base::Result<void>> ServedResources::Refresh() {
   if (!inside) {
     co_return base::Error{.code = base::ErrorCode::kCancelled, .message = "nobody asks any more"};
   }
-  const LeaveAtEnd leave{gate_};
+  const base::LeavesGate leave{gate_};
   if (last_look_ > asked) co_return last_outcome_;  // another caller has asked since
   last_look_ = scheduler_.Now();
   last_outcome_ = co_await Look();

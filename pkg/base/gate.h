@@ -36,4 +36,10 @@ class Gate {
   std::list<Waiter> waiting_;
 };
 
+// Leaves a gate at the end of its scope. The caller must be inside.
+struct LeavesGate {
+  Gate& gate;
+  ~LeavesGate() { gate.Leave(); }
+};
+
 }  // namespace base
