@@ -46,11 +46,9 @@ AppliedController::AppliedController(TrackingContext context, const AppliedSourc
       alarm_(context_.scheduler->NewAlarm()) {}
 
 std::unique_ptr<informers::Reflector> AppliedController::NewWatch() {
-  informers::ReflectorOptions options = context_.reflector;
-  options.resource = AppliedResource();
-  options.fields = {"metadata.labels", "metadata.ownerReferences", "status"};
-  options.metrics = metrics_.get();
-  return informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
+  return NewReflector(context_, AppliedResource(),
+                      {"metadata.labels", "metadata.ownerReferences", "status"}, metrics_.get(),
+                      *this);
 }
 
 // Ignores changes that AppliedClusterQuotas do not show. Reservations change many times a second.

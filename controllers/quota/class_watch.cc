@@ -16,12 +16,7 @@ ClassWatch::ClassWatch(TrackingContext context, api::GroupVersionResource resour
       table_(evaluator.classes->missing, evaluator.classes->called),
       tasks_(context_.executor),
       metrics_(NewInformerMetrics(context_, context_.name, resource_)) {
-  informers::ReflectorOptions options = context_.reflector;
-  options.resource = resource_;
-  options.fields = evaluator_.classes->fields;
-  options.metrics = metrics_.get();
-  reflector_ =
-      informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
+  reflector_ = NewReflector(context_, resource_, evaluator_.classes->fields, metrics_.get(), *this);
 }
 
 void ClassWatch::Start() {

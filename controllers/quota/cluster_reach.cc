@@ -28,12 +28,7 @@ ClusterReach::ClusterReach(const TrackingContext& context, Hooks hooks)
       wake_(context_.scheduler->NewAlarm()),
       metrics_(NewInformerMetrics(context_, context_.name + "-namespaces", kAllNamespaces)),
       started_(context_.scheduler->Now()) {
-  informers::ReflectorOptions options = context_.reflector;
-  options.resource = kAllNamespaces;
-  options.fields = {"metadata.labels"};
-  options.metrics = metrics_.get();
-  reflector_ =
-      informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
+  reflector_ = NewReflector(context_, kAllNamespaces, {"metadata.labels"}, metrics_.get(), *this);
 }
 
 base::Task<void> ClusterReach::Run() {

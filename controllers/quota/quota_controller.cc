@@ -11,15 +11,6 @@ constexpr std::size_t kQuotasAStep = 64;
 // moves from reserved to observed. So one recount serves all such events of this time.
 constexpr base::Duration kGathers = std::chrono::milliseconds(20);
 
-informers::ReflectorOptions QuotaReflectorOptions(informers::ReflectorOptions options,
-                                                  const quota::QuotaApi& api,
-                                                  metrics::InformerMetrics* metrics) {
-  options.metrics = metrics;
-  options.resource = api.resource;
-  options.fields = api.fields;
-  return options;
-}
-
 }  // namespace
 
 QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi& api,
@@ -49,9 +40,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
                                : std::nullopt),
       walk_wanted_(context_.scheduler->NewAlarm()),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
-      quotas_(informers::NewReflector(
-          *context_.client, *context_.scheduler, store_,
-          QuotaReflectorOptions(context_.reflector, api_, quota_metrics_.get()))),
+      quotas_(NewReflector(context_, api_.resource, api_.fields, quota_metrics_.get(), store_)),
       writer_(parts_, *quotas_, pulse_),
       queue_(*context_.scheduler,
              {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}, .seed = options.seed},

@@ -53,6 +53,18 @@ std::unique_ptr<metrics::InformerMetrics> NewInformerMetrics(
   return std::make_unique<metrics::InformerMetrics>(*context.registry, names);
 }
 
+std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& context,
+                                                   api::GroupVersionResource resource,
+                                                   std::vector<std::string> fields,
+                                                   metrics::InformerMetrics* metrics,
+                                                   informers::CollectionSink& sink) {
+  informers::ReflectorOptions options = context.reflector;
+  options.resource = std::move(resource);
+  options.fields = std::move(fields);
+  options.metrics = metrics;
+  return informers::NewReflector(*context.client, *context.scheduler, sink, std::move(options));
+}
+
 TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResource resource,
                                  quota::Evaluator evaluator, UsageListener& listener)
     : context_(std::move(context)),
@@ -65,10 +77,7 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
       gone_(kGone),
       expiry_(context_.scheduler->NewAlarm()),
       started_(context_.scheduler->Now()) {
-  informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
-  options.metrics = metrics_.get();
-  reflector_ =
-      informers::NewReflector(*context_.client, *context_.scheduler, *this, std::move(options));
+  reflector_ = NewReflector(context_, resource_, evaluator_.fields, metrics_.get(), *this);
 }
 
 void TrackedResource::Start() {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "controllers/quota/completeness.h"
 #include "controllers/quota/drift_finder.h"
@@ -59,6 +60,13 @@ struct TrackingContext {
 // The metrics of one watched collection, under this informer name; null without a registry.
 std::unique_ptr<metrics::InformerMetrics> NewInformerMetrics(
     const TrackingContext& context, std::string name, const api::GroupVersionResource& resource);
+
+// The reflector of one collection. `metrics` (may be null) and the sink must outlive it.
+std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& context,
+                                                   api::GroupVersionResource resource,
+                                                   std::vector<std::string> fields,
+                                                   metrics::InformerMetrics* metrics,
+                                                   informers::CollectionSink& sink);
 
 class TrackedResource final : public informers::CollectionSink {
  public:
