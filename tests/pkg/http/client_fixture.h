@@ -3,6 +3,7 @@
 // TEST ONLY. Requests and clients for tests of http::Client.
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,6 +40,21 @@ struct Connections {
   http::Handler Handler() {
     return [this](Request request, Peer peer, ResponseWriter& writer) -> base::Task<void> {
       addresses.push_back(peer.address);
+      co_await Echo(std::move(request), std::move(peer), writer);
+    };
+  }
+};
+
+// Answers requests only when so many have arrived, and remembers their connections.
+struct Rendezvous {
+  int at_once = 1;
+  int arrived = 0;
+  std::set<std::string> addresses = {};
+  http::Handler Handler() {
+    return [this](Request request, Peer peer, ResponseWriter& writer) -> base::Task<void> {
+      addresses.insert(peer.address);
+      ++arrived;
+      while (arrived % at_once != 0) co_await Yield();
       co_await Echo(std::move(request), std::move(peer), writer);
     };
   }

@@ -2,7 +2,6 @@
 // one of them is dead.
 
 #include <catch2/catch.hpp>
-#include <set>
 
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
@@ -23,6 +22,7 @@ using http::test::Listener;
 using http::test::Loopback;
 using http::test::NewClient;
 using http::test::ReadUntil;
+using http::test::Rendezvous;
 using http::test::Soon;
 using namespace std::chrono_literals;
 
@@ -66,15 +66,8 @@ TEST_CASE("client: an idle connection is not used after its maximum age", "[http
 TEST_CASE("client: as many connections are kept as were used at once", "[http][client]") {
   constexpr int kCrowd = 100;
   Loopback loopback;
-  std::set<std::string> addresses;
-  int arrived = 0;
-  loopback.handler = [&](http::Request request, http::Peer peer,
-                         http::ResponseWriter& writer) -> Task<void> {
-    addresses.insert(peer.address);
-    ++arrived;
-    while (arrived % kCrowd != 0) co_await http::test::Yield();
-    co_await http::test::Echo(std::move(request), std::move(peer), writer);
-  };
+  Rendezvous requests{.at_once = kCrowd};
+  loopback.handler = requests.Handler();
   loopback.Run([&]() -> Task<void> {
     const auto client = NewClient(loopback);
     for (int round = 0; round < 5; ++round) {
@@ -88,21 +81,14 @@ TEST_CASE("client: as many connections are kept as were used at once", "[http][c
       co_await crowd.Join();
     }
   });
-  CHECK(arrived == 5 * kCrowd);
-  CHECK(addresses.size() == kCrowd);
+  CHECK(requests.arrived == 5 * kCrowd);
+  CHECK(requests.addresses.size() == kCrowd);
 }
 
 TEST_CASE("client: the number of kept connections is bounded", "[http][client]") {
   Loopback loopback;
-  std::set<std::string> addresses;
-  int arrived = 0;
-  loopback.handler = [&](http::Request request, http::Peer peer,
-                         http::ResponseWriter& writer) -> Task<void> {
-    addresses.insert(peer.address);
-    ++arrived;
-    while (arrived % 8 != 0) co_await http::test::Yield();
-    co_await http::test::Echo(std::move(request), std::move(peer), writer);
-  };
+  Rendezvous requests{.at_once = 8};
+  loopback.handler = requests.Handler();
   loopback.Run([&]() -> Task<void> {
     http::ClientOptions options;
     options.max_idle_connections = 5;
@@ -118,7 +104,7 @@ TEST_CASE("client: the number of kept connections is bounded", "[http][client]")
       co_await crowd.Join();
     }
   });
-  CHECK(addresses.size() == 8 + 3);
+  CHECK(requests.addresses.size() == 8 + 3);
 }
 
 TEST_CASE("client: a kept connection that the server closed is noticed", "[http][client]") {
