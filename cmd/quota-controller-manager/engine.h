@@ -36,9 +36,9 @@ class Engine {
   Engine(quota::QuotaApi api, controllers::ServedResources& served, EngineOptions options);
 
   [[nodiscard]] const std::string& name() const { return api_.name; }
-  // Adds a check that passes once all quotas and what they name is listed. It passes from then on:
-  // if a quota names another resource, or the quota API appears later, the list may take long, and
-  // no replica would be left to answer other reviews.
+  // Adds a check that passes once all quotas, and all resources that they name, are listed. It
+  // passes from then on. Later a quota may name another resource, or the quota API may appear. Such
+  // a list may take long on all replicas at once, and other reviews must be answered meanwhile.
   void AddChecks(debug::Health& health);
   // Null while the quota API is not served.
   [[nodiscard]] const controllers::QuotaStore* store() const {

@@ -65,9 +65,9 @@ class TokenFileCredentials final : public CredentialSource {
 };
 
 // Runs the plugin if there is no credential, it has expired, or the server rejected it. Callers
-// that arrive meanwhile wait for the same run. The run is nobody's own: it goes on after a caller's
-// deadline or cancellation, so that a slow plugin serves later callers. REQUIRES on destruction: no
-// plugin runs, as after Close().
+// that arrive meanwhile wait for the same run. It goes on after a caller's deadline or
+// cancellation, so that a slow plugin serves later callers. REQUIRES on destruction: no plugin
+// runs, as after Close().
 class ExecCredentials final : public CredentialSource {
  public:
   using Runner = std::function<base::Task<base::Result<ExecCredential>>()>;
