@@ -11,6 +11,9 @@ namespace admission {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestPause{250};
+// A write ends this long before the last of its requests, so that their answers can say what they
+// waited for.
+constexpr std::chrono::milliseconds kTimeToExplain{50};
 
 // True for errors that a retry may resolve. They are retried until the waiters' deadlines.
 bool MayPass(const base::Error& error) {
@@ -94,17 +97,22 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
       co_await ResolveClassesOf(batch);
       continue;
     }
-    base::TimePoint deadline{};
+    base::TimePoint last{};
     for (const std::shared_ptr<Waiter>& waiter : batch) {
       LookAgain(*waiter);
-      deadline = std::max(deadline, waiter->deadline);
+      last = std::max(last, waiter->deadline - kTimeToExplain);
+    }
+    if (scheduler_.Now() >= last) {
+      // Wait() answers them at their deadlines.
+      for (const std::shared_ptr<Waiter>& waiter : batch) WithdrawAll(*waiter);
+      co_return;
     }
     BatchPlan plan = PlanFor(batch);
     Number(plan);
     const auto writes =
         std::ranges::count(plan.grants, ReservePlan::From::kWrite, &ReservePlan::from);
     observer_.OnBatch(api_.name, batch.size(), static_cast<std::size_t>(writes));
-    const std::vector<base::Result<void>> outcomes = co_await Reserve(plan.grants, deadline);
+    const std::vector<base::Result<void>> outcomes = co_await Reserve(plan.grants, last);
     if (Settle(batch, plan, outcomes)) continue;
     co_await scheduler_.Sleep(pause);
     pause = std::min<base::Duration>(pause * 2, kLongestPause);
