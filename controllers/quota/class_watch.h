@@ -21,7 +21,10 @@ class ClassWatch final : public informers::CollectionSink {
 
   void Start();
   base::Task<void> Stop();
-  void Relist() { reflector_->Relist(); }
+  void Relist() {
+    completeness_.OnRelist();
+    reflector_->Relist();
+  }
 
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
   [[nodiscard]] const quota::ClassTable& table() const { return table_; }

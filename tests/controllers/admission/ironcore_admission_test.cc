@@ -80,6 +80,26 @@ TEST_CASE("ironcore admission: a class that our watch has not shown is read live
   CHECK(cloud.class_reads == 2);
 }
 
+TEST_CASE(
+    "ironcore admission: a class of a restored server is read live until all are listed again",
+    "[admission][ironcore]") {
+  Cloud cloud;
+  cloud.PutQuota("total", {{"requests.cpu", "50"}, {"requests.storage", "9Gi"}});
+  cloud.cluster.Backup();
+  cloud.PutClass("small", "1", "4Gi");
+  for (const char* uid : {"a", "b", "c"}) cloud.Store(Volume("1Gi", uid), kVolumes);
+  cloud.RunFor(1s);
+  REQUIRE(cloud.Used("total") == "requests.cpu=0,requests.storage=3Gi");
+  cloud.cluster.PutBack();  // the class has two CPUs again
+  cloud.cluster.stall = [](const client::ApiRequest& request) -> base::Duration {
+    return request.path == kMachineClasses.Path() ? 10s : 0s;
+  };
+  CHECK(cloud.Ask(Create(Volume("1Gi"), kVolumes)).empty());  // its write shows the restore
+  CHECK(cloud.Ask(Create(Machine("small"))).empty());
+  CHECK(cloud.class_reads == 1);
+  CHECK(cloud.Used("total") == "requests.cpu=2,requests.storage=1Gi");
+}
+
 TEST_CASE("ironcore admission: a class that cannot be read is answered as unavailable",
           "[admission][ironcore]") {
   Cloud cloud;
