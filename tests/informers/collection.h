@@ -104,7 +104,7 @@ struct Fixture {
   base::ManualScheduler scheduler{io};
   fake::ScriptedClient server{scheduler};
   Store store;
-  ReflectorOptions options{.resource = {"", "v1", "pods"}, .fields = {"spec.text"}};
+  ReflectorOptions options{.resource = {"", "v1", "pods"}, .fields = {"spec.text"}, .seed = 1};
   base::TaskGroup group{io.get_executor()};
   std::unique_ptr<Reflector> reflector;
 

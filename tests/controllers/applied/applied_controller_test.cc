@@ -39,8 +39,10 @@ struct AppliedFixture : fixture::ClusterQuotaWorld {
   AppliedFixture& operator=(const AppliedFixture&) = delete;
 
   void Start(bool wanted = true) {
-    const controllers::TrackingContext context{
-        .executor = io.get_executor(), .scheduler = &scheduler, .client = &cluster};
+    const controllers::TrackingContext context{.executor = io.get_executor(),
+                                               .scheduler = &scheduler,
+                                               .client = &cluster,
+                                               .reflector = {.seed = 1}};
     served.emplace(cluster, scheduler);
     controllers::QuotaControllerOptions options;
     options.seed = 1;

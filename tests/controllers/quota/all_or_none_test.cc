@@ -51,6 +51,7 @@ struct TwoApis : ControllerFixture {
     controllers::TrackingContext context{.executor = io.get_executor(),
                                          .scheduler = &scheduler,
                                          .client = &cluster,
+                                         .reflector = {.seed = 1},
                                          .events = &events};
     controllers::QuotaControllerOptions options;
     options.seed = 1;

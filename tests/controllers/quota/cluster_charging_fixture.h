@@ -52,6 +52,7 @@ struct Clustered : ControllerFixture {
     controllers::TrackingContext context{.executor = io.get_executor(),
                                          .scheduler = &scheduler,
                                          .client = &cluster,
+                                         .reflector = {.seed = 1},
                                          .events = &events};
     context.name = quotas.name;
     controllers::QuotaControllerOptions options;

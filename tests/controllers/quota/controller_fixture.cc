@@ -54,6 +54,7 @@ void ControllerFixture::Start() {
   controllers::TrackingContext context{.executor = io.get_executor(),
                                        .scheduler = &scheduler,
                                        .client = &cluster,
+                                       .reflector = {.seed = 1},
                                        .events = &events};
   served.emplace(cluster, scheduler);
   controller = std::make_unique<controllers::QuotaController>(context, api, *served, recorder,

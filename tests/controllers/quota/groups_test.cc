@@ -76,11 +76,13 @@ struct TrackerFixture {
   quota::QuotaApi api = quota::CoreQuotaApi();
   controllers::ServedResources served{cluster, scheduler};
   Listener listener;
-  controllers::Tracker tracker{
-      {.executor = io.get_executor(), .scheduler = &scheduler, .client = &cluster},
-      api,
-      served,
-      listener};
+  controllers::Tracker tracker{{.executor = io.get_executor(),
+                                .scheduler = &scheduler,
+                                .client = &cluster,
+                                .reflector = {.seed = 1}},
+                               api,
+                               served,
+                               listener};
   controllers::Pulse pulse{scheduler.Now()};
   ObservedUsage usage{scheduler, cluster, served, tracker, pulse};
   base::TaskGroup running{io.get_executor()};
