@@ -21,12 +21,14 @@ using inspect::Manifest;
 base::Task<base::Result<Checked>> CheckLive(Session& session) {
   auto groups = ReadGrouped(session.options, session.ns);
   if (!groups) co_return groups.error();
+  const std::vector<json::Value> device_classes = DeviceClassesIn(*groups);
   Checked checked;
   ClusterLimits limits(session.cluster);
   co_await limits.Read(session.options.place.selector);
   for (auto& [ns, manifests] : *groups) {
     LiveSpace space(session, ns);
-    if (auto read = co_await space.Read(manifests, limits); !read) co_return read.error();
+    if (auto read = co_await space.Read(manifests, device_classes, limits); !read)
+      co_return read.error();
     for (Manifest& manifest : manifests) {
       auto added = co_await space.Add(std::move(manifest.object), checked);
       if (!added) co_return added.error().Wrap(manifest.where);

@@ -117,4 +117,14 @@ base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std
   return groups;
 }
 
+std::vector<json::Value> DeviceClassesIn(const ManifestsByNamespace& manifests) {
+  std::vector<json::Value> device_classes;
+  for (const auto& [ns, group] : manifests) {
+    for (const Manifest& manifest : group) {
+      if (IsDeviceClass(manifest)) device_classes.push_back(manifest.object);
+    }
+  }
+  return device_classes;
+}
+
 }  // namespace kubectl_quota

@@ -28,5 +28,7 @@ bool IsDeviceClass(const inspect::Manifest& manifest);
 // Returns all manifests of -f. Those without a namespace are put into `ns`, a Namespace beside the
 // objects in it. Errors: kInvalidArgument, naming the file, its line or its object.
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns);
+// Returns the DeviceClasses among the manifests. They are in no namespace and concern all.
+std::vector<json::Value> DeviceClassesIn(const ManifestsByNamespace& manifests);
 
 }  // namespace kubectl_quota

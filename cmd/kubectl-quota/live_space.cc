@@ -37,7 +37,9 @@ json::Value NamespaceIn(const Manifests& manifests) {
 
 }  // namespace
 
-base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests, ClusterLimits& limits) {
+base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
+                                               const std::vector<json::Value>& device_classes,
+                                               ClusterLimits& limits) {
   auto quotas = co_await cluster_.Quotas(ns_, session_.options.place.selector);
   if (!quotas) co_return quotas.error();
   std::vector<quota::Quota> core;
@@ -61,8 +63,10 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests, Clust
   }
   const std::set<std::string> names = LimitedNames(book_->quotas());
   counters_ = std::make_unique<Counters>(*co_await cluster_.Kinds(), cluster_.core());
-  counters_->SetClasses(co_await SourcesOf(cluster_, cluster_.core(),
-                                           std::vector<std::string>(names.begin(), names.end())));
+  auto sources = co_await SourcesOf(cluster_, cluster_.core(),
+                                    std::vector<std::string>(names.begin(), names.end()));
+  AddDeviceClasses(device_classes, sources);
+  counters_->SetClasses(std::move(sources));
   co_return base::Result<void>();
 }
 

@@ -23,7 +23,9 @@ class LiveSpace {
       : session_(session), cluster_(session.cluster), ns_(std::move(ns)) {}
 
   // Call first. `manifests` are all that will be added, and `limits` have been read.
+  // `device_classes` are stored before them: they replace those of the cluster.
   base::Task<base::Result<void>> Read(const std::vector<inspect::Manifest>& manifests,
+                                      const std::vector<json::Value>& device_classes,
                                       ClusterLimits& limits);
   // Adds the needs of one manifest; with --server, also the server's answer to it.
   base::Task<base::Result<void>> Add(json::Value object, inspect::Checked& checked);

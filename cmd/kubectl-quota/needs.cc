@@ -10,6 +10,11 @@ namespace {
 
 constexpr const char* kDevices = "resource.k8s.io";
 
+bool ReadsDeviceClasses(const quota::Evaluator& evaluator) {
+  return evaluator.classes &&
+         evaluator.classes->resource == api::GroupResource{kDevices, "deviceclasses"};
+}
+
 }  // namespace
 
 std::set<std::string> LimitedNames(const std::vector<quota::Quota>& quotas) {
@@ -38,15 +43,25 @@ std::vector<Source> SourcesWith(const std::vector<json::Value>& device_classes,
                                 const quota::QuotaApi& api) {
   std::vector<Source> sources;
   for (const quota::Evaluator& evaluator : api.evaluators) {
-    const std::optional<quota::ClassSource>& classes = evaluator.classes;
-    if (!classes || classes->resource != api::GroupResource{kDevices, "deviceclasses"}) continue;
-    auto table = std::make_unique<quota::ClassTable>(classes->missing, classes->called);
-    for (const json::Value& device_class : device_classes) {
-      table->Set(api::Name(device_class), classes->usage_of(device_class));
-    }
-    sources.push_back({.evaluator = evaluator, .classes = std::move(table)});
+    if (!ReadsDeviceClasses(evaluator)) continue;
+    const quota::ClassSource& classes = *evaluator.classes;
+    sources.push_back(
+        {.evaluator = evaluator,
+         .classes = std::make_unique<quota::ClassTable>(classes.missing, classes.called)});
   }
+  AddDeviceClasses(device_classes, sources);
   return sources;
+}
+
+void AddDeviceClasses(const std::vector<json::Value>& device_classes,
+                      std::vector<Source>& sources) {
+  for (Source& source : sources) {
+    if (source.classes == nullptr || !ReadsDeviceClasses(source.evaluator)) continue;
+    for (const json::Value& device_class : device_classes) {
+      source.classes->Set(api::Name(device_class),
+                          source.evaluator.classes->usage_of(device_class));
+    }
+  }
 }
 
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,

@@ -26,6 +26,8 @@ std::optional<inspect::ClaimTemplates> TemplatesIn(const std::vector<inspect::Ma
 // Returns the kinds whose usage these DeviceClasses tell, for Counters::SetClasses().
 std::vector<Source> SourcesWith(const std::vector<json::Value>& device_classes,
                                 const quota::QuotaApi& api);
+// Adds DeviceClasses to the classes that were read. They replace those of the same name.
+void AddDeviceClasses(const std::vector<json::Value>& device_classes, std::vector<Source>& sources);
 
 // Adds the needs of one expanded manifest, and its notes to `notes`. Errors: of FitBook::Add().
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,

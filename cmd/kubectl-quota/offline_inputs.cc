@@ -102,12 +102,8 @@ base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
 
 // Moves the DeviceClasses, which are in no namespace, out of the manifests.
 void TakeDeviceClasses(OfflineInputs& inputs) {
-  for (auto& [ns, group] : inputs.manifests) {
-    for (Manifest& manifest : group) {
-      if (IsDeviceClass(manifest)) inputs.device_classes.push_back(manifest.object);
-    }
-    std::erase_if(group, &IsDeviceClass);
-  }
+  std::ranges::move(DeviceClassesIn(inputs.manifests), std::back_inserter(inputs.device_classes));
+  for (auto& [ns, group] : inputs.manifests) std::erase_if(group, &IsDeviceClass);
   std::erase_if(inputs.manifests, [](const auto& group) { return group.second.empty(); });
 }
 

@@ -3,6 +3,7 @@
 
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/faults.h"
+#include "tests/e2e/harness/plugin_scenario.h"
 
 namespace e2e::devices_test {
 namespace {
@@ -25,12 +26,13 @@ class Devices {
   const std::string devices = name + ".deviceclass.resource.k8s.io/devices";
 
   // A class that declares <domain>/<resource>; "" for none.
-  void CreateClass(const std::string& resource) {
+  [[nodiscard]] json::Value Class(const std::string& resource) const {
     auto object = Json(R"({"apiVersion":"resource.k8s.io/v1","kind":"DeviceClass","spec":{}})");
     object.Make({"metadata", "name"}) = name;
     if (!resource.empty()) object.Make({"spec", "extendedResourceName"}) = domain + "/" + resource;
-    s_.api().Create(ClassPath(), object);
+    return object;
   }
+  void CreateClass(const std::string& resource) { s_.api().Create(ClassPath(), Class(resource)); }
   void Declare(const std::string& resource) {
     auto patch = Json(R"({"spec":{}})");
     patch.Make({"spec", "extendedResourceName"}) = domain + "/" + resource;
@@ -126,6 +128,31 @@ TEST_CASE("usage follows a device class that appears late, changes its resource 
   s.WaitUsed("q", {{d.extended, "0"}, {d.other, "3"}});
   d.DeleteClass();
   s.WaitUsed("q", {{d.extended, "0"}, {d.other, "0"}});
+}
+
+TEST_CASE("kubectl quota check counts claims by the device classes of the files",
+          "[e2e][devices][kubectl-quota][since-1.34]") {
+  Scenario s;
+  Devices d(s);
+  d.CreateClass("other");
+  s.Create("resourcequotas", Quota("q", {{d.extended, "1"}, {d.other, "40"}}));
+  s.StartDaemon();
+  s.WaitUsed("q", {{d.extended, "0"}, {d.other, "0"}});
+  TempDir dir;
+  const auto check = [&](const std::string& text) {
+    return AskPlugin(s.server().Kubeconfig(),
+                     {"check", "-n", s.ns(), "-f", dir.Write("claims.yaml", text)});
+  };
+  const std::string claim = json::Write(d.Claim("two", 2));
+  const auto row = [](const std::string& resource, const std::string& rest) {
+    return Catch::Matchers::Matches("[^]*\n *q +" + resource + " +" + rest + "\n[^]*");
+  };
+  const auto stored = check(claim);
+  CHECK(stored.exit_code == 0);
+  CHECK_THAT(stored.output, row(d.other, "0 +2 +2 +40 +yes"));
+  const auto changed = check(claim + "\n---\n" + json::Write(d.Class("gpu")));
+  CHECK(changed.exit_code == 1);
+  CHECK_THAT(changed.output, row(d.extended, "0 +2 +2 +1 +no, lacks 1"));
 }
 
 TEST_CASE("device claims that come and go are counted under each of their names",
