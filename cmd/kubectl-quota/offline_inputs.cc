@@ -1,6 +1,7 @@
 #include "cmd/kubectl-quota/offline_inputs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
