@@ -61,10 +61,9 @@ void Terminal::Reading(std::string what) {
 
 base::Task<void> Terminal::ShowProgress(base::Scheduler& scheduler) {
   using namespace std::chrono_literals;
-  // Without a terminal, a line every ten seconds is enough.
   const auto pause = traits_.progress_line ? 200ms : 10'000ms;
   co_await base::DeferCancellation();
-  co_await scheduler.Sleep(1s);
+  co_await scheduler.Sleep(traits_.progress_line ? 1s : pause);
   while (!co_await base::Stopping()) {
     const std::string line = "reading " + reading_ + ": " + std::to_string(read_);
     if (!reading_.empty()) std::cerr << (traits_.progress_line ? "\r\x1b[K" : "") << line;

@@ -38,7 +38,8 @@ class Terminal {
   // Sets the text of the progress line.
   void Reading(std::string what);
   void CountRead() { ++read_; }
-  // Writes the progress line from the first second on, until cancelled.
+  // Shows the progress until cancelled: on a terminal from the first second on, elsewhere by a line
+  // every ten seconds.
   base::Task<void> ShowProgress(base::Scheduler& scheduler);
 
  private:
