@@ -23,7 +23,7 @@ class LiveSpace {
       : session_(session), cluster_(session.cluster), ns_(std::move(ns)) {}
 
   // Call first. `manifests` are all that will be added, and `limits` have been read.
-  // `device_classes` are stored before them: they replace those of the cluster.
+  // `device_classes` are used instead of the cluster's classes of the same names.
   base::Task<base::Result<void>> Read(const std::vector<inspect::Manifest>& manifests,
                                       const std::vector<json::Value>& device_classes,
                                       ClusterLimits& limits);

@@ -364,10 +364,11 @@ base::Result<client::ApiResponse> FakeCluster::Remove(Collection& collection,
 }
 
 base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest request) {
-  const bool late = request.verb == "PATCH" && patch_delay > base::Duration::zero();
-  if (late) co_await scheduler_.Sleep(std::min<base::Duration>(patch_delay, request.timeout));
-  if (late && patch_delay >= request.timeout) {
-    co_return base::Error{.code = base::ErrorCode::kTimeout, .message = "no answer"};
+  if (request.verb == "PATCH" && patch_delay > base::Duration::zero()) {
+    co_await scheduler_.Sleep(std::min<base::Duration>(patch_delay, request.timeout));
+    if (patch_delay >= request.timeout) {
+      co_return base::Error{.code = base::ErrorCode::kTimeout, .message = "no answer"};
+    }
   }
   if (request.verb != "GET") writes.push_back(request);
   if (fault) {
