@@ -185,7 +185,10 @@ void Questions::OnList(ReservationList* list) {
   };
   std::erase_if(ended_, is_gone);
   std::erase_if(asked_, [&](const auto& asked) { return is_gone(asked.first); });
-  if (list == nullptr) return;
+  if (list == nullptr) {
+    behind_since_.reset();
+    return;
+  }
   // The stored list has a removed floor until our next write.
   for (const auto& [resource, version] : void_floors_) {
     const auto floor = list->floor.find(resource);

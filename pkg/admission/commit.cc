@@ -84,24 +84,14 @@ base::Task<void> QuotaAdmitter::WriteBatches(std::string writer) {
 
 base::Task<void> QuotaAdmitter::Commit(Batch batch) {
   base::Duration pause = options_.retry;
-  while (true) {
-    std::erase_if(batch, [this](const std::shared_ptr<Waiter>& waiter) {
-      if (waiter->abandoned) WithdrawAll(*waiter);
-      return waiter->abandoned || waiter->answer;
-    });
-    if (batch.empty()) co_return;
+  while (KeepUnanswered(batch)) {
     // A quota that appeared or changed during a write may limit what a class determines.
-    const bool lacking = std::ranges::any_of(
-        batch, [this](const std::shared_ptr<Waiter>& waiter) { return LacksClass(*waiter); });
-    if (lacking) {
+    if (std::ranges::any_of(batch, [this](const auto& waiter) { return LacksClass(*waiter); })) {
       co_await ResolveClassesOf(batch);
       continue;
     }
-    base::TimePoint last{};
-    for (const std::shared_ptr<Waiter>& waiter : batch) {
-      LookAgain(*waiter);
-      last = std::max(last, waiter->deadline - kTimeToExplain);
-    }
+    for (const std::shared_ptr<Waiter>& waiter : batch) LookAgain(*waiter);
+    const base::TimePoint last = LastWriteOf(batch);
     if (scheduler_.Now() >= last) {
       // Wait() answers them at their deadlines.
       for (const std::shared_ptr<Waiter>& waiter : batch) WithdrawAll(*waiter);
@@ -117,6 +107,24 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
     co_await scheduler_.Sleep(pause);
     pause = std::min<base::Duration>(pause * 2, kLongestPause);
   }
+}
+
+// Removes the requests that were answered or abandoned. Returns false if none is left.
+bool QuotaAdmitter::KeepUnanswered(Batch& batch) {
+  std::erase_if(batch, [this](const std::shared_ptr<Waiter>& waiter) {
+    if (waiter->abandoned) WithdrawAll(*waiter);
+    return waiter->abandoned || waiter->answer;
+  });
+  return !batch.empty();
+}
+
+// Returns the deadline of a write for this batch.
+base::TimePoint QuotaAdmitter::LastWriteOf(const Batch& batch) {
+  base::TimePoint last{};
+  for (const std::shared_ptr<Waiter>& waiter : batch) {
+    last = std::max(last, waiter->deadline - kTimeToExplain);
+  }
+  return last;
 }
 
 // A request whose classes cannot be read is answered 503.
@@ -154,34 +162,37 @@ base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Reserve(
   co_return outcomes;
 }
 
+// Each request remembers the grants that it relies on, so that they can be withdrawn.
+void QuotaAdmitter::RecordGrants(const PlannedGrants& made, const Batch& batch) {
+  const auto record = [&](std::size_t member, const Grant& grant) {
+    batch[member]->granted.push_back({made.quota.key, grant.uid, grant.number});
+  };
+  for (std::size_t i = 0; i < made.members.size(); ++i) record(made.members[i], made.grants[i]);
+  for (const PlannedGrants::Relying& relying : made.relying) {
+    record(relying.member, made.grants[relying.grant]);
+  }
+}
+
 // Answers the requests whose outcome is certain and leaves the others in `batch`. Returns false if
 // a write failed such that the retry needs a pause. A conflict needs none: the newest version is
 // known.
 bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
                            const std::vector<base::Result<void>>& outcomes) {
-  const std::vector<Fate> fates = FatesOf(batch.size(), plan.grants, outcomes);
   bool all_written = true;
   bool pause = false;
   for (std::size_t i = 0; i < plan.grants.size(); ++i) {
-    const PlannedGrants& part = plan.grants[i];
-    if (!outcomes[i]) {
-      all_written = false;
-      if (outcomes[i].error().Is(base::ErrorCode::kConflict)) {
-        observer_.OnConflict(api_.name);
-      } else {
-        pause = true;
-      }
+    if (outcomes[i]) {
+      RecordGrants(plan.grants[i], batch);
       continue;
     }
-    for (std::size_t m = 0; m < part.members.size(); ++m) {
-      const Grant& grant = part.grants[m];
-      batch[part.members[m]]->granted.push_back({part.quota.key, grant.uid, grant.number});
-    }
-    for (const PlannedGrants::Relying& relying : part.relying) {
-      const Grant& grant = part.grants[relying.grant];
-      batch[relying.member]->granted.push_back({part.quota.key, grant.uid, grant.number});
+    all_written = false;
+    if (outcomes[i].error().Is(base::ErrorCode::kConflict)) {
+      observer_.OnConflict(api_.name);
+    } else {
+      pause = true;
     }
   }
+  const std::vector<Fate> fates = FatesOf(batch.size(), plan.grants, outcomes);
   Batch again;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const bool fits = plan.verdicts[i].kind == quota::Verdict::Kind::kFits;

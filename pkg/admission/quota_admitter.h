@@ -100,12 +100,15 @@ class QuotaAdmitter final : public Admitter {
   base::Task<void> WriteBatches(std::string writer);
   [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
   base::Task<void> Commit(Batch batch);
+  bool KeepUnanswered(Batch& batch);
+  [[nodiscard]] static base::TimePoint LastWriteOf(const Batch& batch);
   // Makes all grants of a plan for one request, if they need no write. Returns false if nothing was
   // granted.
   bool GrantAtOnce(Waiter& waiter, BatchPlan& plan);
   void Number(BatchPlan& plan);
   base::Task<std::vector<base::Result<void>>> Reserve(const std::vector<PlannedGrants>& grants,
                                                       base::TimePoint deadline);
+  static void RecordGrants(const PlannedGrants& made, const Batch& batch);
   bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
   void Conclude(Waiter& waiter, Answer answer);
   void WithdrawAll(Waiter& waiter);

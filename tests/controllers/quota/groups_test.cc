@@ -4,6 +4,7 @@
 
 #include "controllers/quota/asker.h"
 #include "controllers/quota/own_reservations.h"
+#include "controllers/quota/questions.h"
 #include "controllers/quota/quota_view.h"
 #include "pkg/accounting/reserve.h"
 #include "tests/controllers/quota/controller_fixture.h"
@@ -216,6 +217,35 @@ TEST_CASE("groups: the floor includes all namespaces and their labels", "[contro
   labels.newest = "49";
   CHECK(accounting::IsBehind(list, view));
   CHECK(QuotaView(f.tracker, f.usage, own).floor_resources() == std::vector<std::string>{"pods"});
+}
+
+TEST_CASE("groups: a floor is asked about once it was not reached for long", "[controllers]") {
+  TrackerFixture f;
+  f.Track(f.red);
+  f.cluster.Put(kPods, Pod("a", "team-a"));
+  f.RunFor(1s);
+  const QuotaView view(f.tracker, f.usage, f.red);
+  controllers::Questions questions;
+  accounting::ReservationList list;
+  list.floor["pods"] = "1000000";
+  const auto floors = [&] {
+    return questions.Due(f.scheduler.Now(), &list, {}, {}, {.entries = 10s}, view).floors;
+  };
+  CHECK(floors().empty());
+  f.RunFor(1s);
+  SECTION("the list stays") {
+    CHECK(floors().empty());
+    f.RunFor(1s);
+    CHECK(floors() == std::vector<std::string>{"pods"});
+  }
+  SECTION("the quota has no list meanwhile") {
+    questions.OnList(nullptr);
+    f.RunFor(1s);
+    questions.OnList(&list);
+    CHECK(floors().empty());
+    f.RunFor(2s);
+    CHECK(floors() == std::vector<std::string>{"pods"});
+  }
 }
 
 TEST_CASE("groups: objects are read live in the namespaces of their entries", "[controllers]") {
