@@ -243,7 +243,8 @@ part_differential() {
 }
 part_instructions() {
   bash .ci/install-packages.sh valgrind || true
-  script instructions 900 bash tests/bench/instructions.sh
+  repeatable instructions 900 build/bin/instructions tests/bench/instruction_bounds.txt \
+    tests/bench/instructions.sh -- bash tests/bench/instructions.sh
 }
 simulated() { repeatable "$1" 2700 build/bin/simulation -- build/bin/simulation "${@:2}"; }
 part_simulation() { simulated simulation --schedules 21000; }
@@ -252,8 +253,9 @@ part_simulation_of_trees() {
   simulated simulation-of-trees --api cluster --schedules 5000
   simulated simulation-of-trees --api joint --schedules 3000
 }
+# Only the fuzz targets: some unit tests beside them have the path of the work tree in them.
 part_fuzz() {
-  repeatable fuzz 3600 build/asan/bin tests/fuzz -- env QCM_FUZZ_BUILT=true \
+  repeatable fuzz 3600 build/asan/bin/*_fuzz tests/fuzz -- env QCM_FUZZ_BUILT=true \
     bash tests/fuzz/run.sh --ci 20
 }
 
