@@ -6,6 +6,7 @@
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "tests/e2e/harness/connection.h"
+#include "tests/e2e/harness/wait.h"
 
 namespace e2e {
 namespace {
@@ -59,6 +60,13 @@ json::Value Json(std::string_view text) {
 
 int MinorVersion(Api& api) {
   return std::stoi(std::string(api.Get("/version").StringAt({"minor"})));
+}
+
+void WaitServed(Api& api, const std::string& path) {
+  Eventually(path + " is served", [&]() -> std::string {
+    const auto answer = api.Do({.path = path, .timeout = Stretched(5s)});
+    return answer ? "" : answer.error().message;
+  });
 }
 
 Connection::Connection(const std::string& kubeconfig_path) {

@@ -26,6 +26,9 @@ class Api;
 // 36 for Kubernetes 1.36. Parts of scenarios ask for it; a whole scenario that needs 1.34 has the
 // tag [since-1.34], one that an older server should pass, too, [server].
 int MinorVersion(Api& api);
+// Waits until a list of this path is answered. Under load, kube-apiserver left the first list of a
+// kind unanswered for 30 s, so each try has a shorter deadline.
+void WaitServed(Api& api, const std::string& path);
 
 struct Connection;
 

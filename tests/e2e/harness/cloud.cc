@@ -95,21 +95,14 @@ void Cloud::Define(const std::string& plural, Rules rules) {
   });
 }
 
-void Cloud::WaitServed(const std::string& plural) {
-  Eventually(plural + " are served", [&]() -> std::string {
-    const auto answer = api().Do({.path = Path(plural)});
-    return answer ? "" : answer.error().message;
-  });
-}
-
 void Cloud::Serve(const std::string& plural, Rules rules) {
   Define(plural, rules);
-  WaitServed(plural);
+  WaitServed(api(), Path(plural));
 }
 
 void Cloud::ServeAll(Rules rules) {
   for (const char* plural : kCloudKinds) Define(plural, rules);
-  for (const char* plural : kCloudKinds) WaitServed(plural);
+  for (const char* plural : kCloudKinds) WaitServed(api(), Path(plural));
 }
 
 void Cloud::StopServing(const std::string& plural) {

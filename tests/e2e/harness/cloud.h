@@ -93,7 +93,6 @@ class Cloud {
  private:
   explicit Cloud(ApiServer& server) : scenario_(server) {}
   void Define(const std::string& plural, Rules rules);
-  void WaitServed(const std::string& plural);
   void Start(const CloudOptions& options);
 
   mutable Scenario scenario_;

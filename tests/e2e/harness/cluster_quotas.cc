@@ -20,10 +20,7 @@ void DefineQuotas(Api& api, const std::string& file, const std::string& collecti
       config::ParseYaml(ReadFile(tests::SourcePath("/manifests/crds/") + file + ".yaml"));
   if (!definition) throw std::runtime_error(definition.error().message);
   api.Create(PathOf("customresourcedefinitions"), *definition);
-  Eventually(collection + " is served", [&]() -> std::string {
-    const auto answer = api.Do({.path = collection});
-    return answer ? "" : answer.error().message;
-  });
+  WaitServed(api, collection);
 }
 
 void Undefine(Api& api, const std::string& definition) {

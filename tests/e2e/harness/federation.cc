@@ -98,10 +98,7 @@ void Federation::Serve(const std::string& plural) {
     const auto answer = api().Do(PostOf(PathOf("customresourcedefinitions"), DefinitionOf(plural)));
     return answer ? "" : answer.error().message;
   });
-  Eventually(plural + " are served", [&]() -> std::string {
-    const auto answer = api().Do({.path = Path(plural)});
-    return answer ? "" : answer.error().message;
-  });
+  WaitServed(api(), Path(plural));
 }
 
 void Federation::StopServing(const std::string& plural) {
