@@ -2,6 +2,7 @@
 
 #include <iostream>
 #include <random>
+#include <set>
 
 #include "pkg/quota/quota.h"
 
@@ -13,6 +14,29 @@ std::string FreshName(const std::string& prefix) {
   for (int i = 0; i < 6; ++i) name += static_cast<char>('a' + random() % 26);
   return name;
 }
+
+namespace {
+
+// Deletes the objects of every namespace: the daemon of the next scenario would count the objects
+// and write the quotas that this one left in a namespace of its own.
+void DeleteAll(Api& api, const std::string& resource) {
+  const auto left = api.Do({.path = PathOf(resource), .timeout = Stretched(10s)});
+  const auto list = json::Parse(left ? left->body : "{}");
+  const json::Value* items = list ? list->At({"items"}) : nullptr;
+  if (items == nullptr || items->AsArray() == nullptr) return;
+  std::set<std::string> namespaces;
+  for (const json::Value& object : *items->AsArray())
+    namespaces.emplace(object.StringAt({"metadata", "namespace"}));
+  if (resource == "services") namespaces.erase("default");  // the API server's own
+  for (const std::string& ns : namespaces) {
+    (void)api.Do({.verb = "DELETE",
+                  .path = PathOf(resource, ns),
+                  .query = {{"gracePeriodSeconds", "0"}},
+                  .timeout = Stretched(10s)});
+  }
+}
+
+}  // namespace
 
 Scenario::Scenario(ApiServer& server)
     : server_(server), api_(server.Kubeconfig()), ns_(FreshName("e2e")) {
@@ -30,12 +54,7 @@ Scenario::~Scenario() {
     // A fault for which no request came would meet a request of the next scenario.
     (void)api_.Do({.verb = "DELETE", .path = "/sandbox/faults", .timeout = Stretched(5s)});
   }
-  for (const auto* resource : {"resourcequotas", "pods", "services"}) {
-    (void)api_.Do({.verb = "DELETE",
-                   .path = Path(resource),
-                   .query = {{"gracePeriodSeconds", "0"}},
-                   .timeout = Stretched(10s)});
-  }
+  for (const auto* resource : {"resourcequotas", "pods", "services"}) DeleteAll(api_, resource);
   (void)api_.Do(
       {.verb = "DELETE", .path = PathOf("namespaces", "", ns_), .timeout = Stretched(5s)});
 }
