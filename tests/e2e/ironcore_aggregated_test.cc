@@ -96,13 +96,7 @@ class SecondServer {
     for (const char* path : {"/apis/core.ironcore.dev/v1alpha1/resourcequotas",
                              "/apis/compute.ironcore.dev/v1alpha1/machines",
                              "/apis/storage.ironcore.dev/v1alpha1/volumes"}) {
-      Eventually(
-          std::string(path) + " is served through the first server",
-          [&]() -> std::string {
-            const auto answer = front_.Do({.path = path});
-            return answer ? "" : answer.error().message;
-          },
-          Stretched(60s));
+      WaitServed(front_, path, Stretched(60s));
     }
   }
 

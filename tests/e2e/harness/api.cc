@@ -6,7 +6,6 @@
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "tests/e2e/harness/connection.h"
-#include "tests/e2e/harness/wait.h"
 
 namespace e2e {
 namespace {
@@ -62,11 +61,12 @@ int MinorVersion(Api& api) {
   return std::stoi(std::string(api.Get("/version").StringAt({"minor"})));
 }
 
-void WaitServed(Api& api, const std::string& path) {
-  Eventually(path + " is served", [&]() -> std::string {
+void WaitServed(Api& api, const std::string& path, std::chrono::milliseconds timeout) {
+  const auto missing = [&]() -> std::string {
     const auto answer = api.Do({.path = path, .timeout = Stretched(5s)});
     return answer ? "" : answer.error().message;
-  });
+  };
+  Eventually(path + " is served", missing, timeout);
 }
 
 Connection::Connection(const std::string& kubeconfig_path) {

@@ -14,6 +14,7 @@
 #include "pkg/base/error.h"
 #include "pkg/client/api_client.h"
 #include "pkg/json/value.h"
+#include "tests/e2e/harness/wait.h"
 
 namespace e2e {
 
@@ -26,9 +27,9 @@ class Api;
 // 36 for Kubernetes 1.36. Parts of scenarios ask for it; a whole scenario that needs 1.34 has the
 // tag [since-1.34], one that an older server should pass, too, [server].
 int MinorVersion(Api& api);
-// Waits until a list of this path is answered. Under load, kube-apiserver left the first list of a
-// kind unanswered for 30 s, so each try has a shorter deadline.
-void WaitServed(Api& api, const std::string& path);
+// Waits until a list of this path is answered. Each try ends after five seconds: under load,
+// kube-apiserver once left the first list of a new kind unanswered for 30 s.
+void WaitServed(Api& api, const std::string& path, std::chrono::milliseconds timeout = Patience());
 
 struct Connection;
 
