@@ -89,10 +89,6 @@ TEST_CASE("blast radius: the objects that a cluster starts with pass while no re
   a.daemon().Kill();
   CHECK(IsShutOut(a.Post("pods", Pod("p"))));
   pass("cold-start");
-  for (const char* name : {"beside-the-daemon", "cold-start"}) {
-    a.api().Delete(PathOf("pods", "kube-system", name));
-  }
-  a.api().Delete(PathOf("resourcequotas", "kube-system", "cold"));
 }
 
 TEST_CASE("blast radius: a namespace is limited as soon as the API server calls for it",

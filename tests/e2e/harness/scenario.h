@@ -1,7 +1,8 @@
 #pragma once
 
 // The common part of most scenarios: a server, a namespace, a daemon, and waits for the status of
-// quotas. At the end the daemon is stopped and the namespace emptied.
+// quotas. At the end the daemon is stopped, and on a shared server the quotas, pods and services of
+// all namespaces are deleted.
 
 #include <functional>
 #include <memory>

@@ -45,12 +45,6 @@ Story::Story(Scenario& scenario, const std::vector<std::string>& names, const st
 }
 
 Story::~Story() {
-  for (const auto* resource : {"resourcequotas", "pods", "services"}) {
-    (void)scenario_.api().Do({.verb = "DELETE",
-                              .path = PathOf(resource, ns_),
-                              .query = {{"gracePeriodSeconds", "0"}},
-                              .timeout = Stretched(10s)});
-  }
   (void)scenario_.api().Do(
       {.verb = "DELETE", .path = PathOf("namespaces", "", ns_), .timeout = Stretched(5s)});
 }
