@@ -1,5 +1,7 @@
 #include "pkg/json/projection.h"
 
+#include <algorithm>
+
 #include "pkg/json/reader.h"
 #include "pkg/json/tree_builder.h"
 
@@ -15,14 +17,23 @@ Node& Child(Node& node, std::string_view name) {
   return *node.members.emplace_back(std::string(name), std::make_unique<Node>()).second;
 }
 
+// Cuts the first name off the path.
+std::string_view TakeName(std::string_view& path) {
+  const bool bracketed = path.starts_with('[');
+  const std::size_t end = std::min(path.find_first_of(bracketed ? "]" : ".["), path.size());
+  const std::string_view name = path.substr(bracketed ? 1 : 0, bracketed ? end - 1 : end);
+  path.remove_prefix(std::min(bracketed ? end + 1 : end, path.size()));
+  if (path.starts_with('.')) path.remove_prefix(1);
+  return name;
+}
+
 void Insert(Node& node, std::string_view path) {
   if (path.empty()) {
     node.whole = true;
     return;
   }
-  const std::size_t dot = path.find('.');
-  const bool last = dot == std::string_view::npos;
-  Insert(Child(node, path.substr(0, dot)), last ? std::string_view() : path.substr(dot + 1));
+  const std::string_view name = TakeName(path);
+  Insert(Child(node, name), path);
 }
 
 void Merge(Node& into, const Node& from) {

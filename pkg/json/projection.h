@@ -10,6 +10,9 @@
 // everything below it). An array element, or an object on the way to a wanted field, stays in the
 // result even without any wanted field: so the number of containers is not lost.
 //
+// A name with dots is in brackets, without a dot before: `metadata.annotations[example.com/a]` is
+// one annotation. Name the members that are needed: strangers can fill a map with thousands.
+//
 // Immutable after construction; any thread.
 
 #include <memory>
@@ -24,7 +27,7 @@ namespace json {
 
 class Projection {
  public:
-  // Paths are names joined by dots; "" keeps everything.
+  // Paths are names joined by dots, or in brackets; "" keeps everything.
   explicit Projection(const std::vector<std::string>& paths);
   // The same tree below a prefix, for an object inside an envelope, as in a watch event.
   [[nodiscard]] Projection Under(std::string_view prefix,

@@ -61,7 +61,6 @@ class TreeBuilder {
   void Add(T&& value) {
     parts_.emplace_back(std::move(key_), std::forward<T>(value));
   }
-  static void KeepLastOfEachName(std::vector<Member>& members);
 
   static constexpr std::size_t kPart = sizeof(Member);
   // Most documents never have more parts in open containers.

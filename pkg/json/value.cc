@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 namespace json {
 namespace {
@@ -58,7 +59,61 @@ std::optional<T> FromChars(const std::string& text) {
   return value;
 }
 
+// Up to this number, comparing all pairs is faster than sorting.
+constexpr std::size_t kFewMembers = 24;
+
+bool HasDuplicate(const std::vector<Member>& members) {
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (members[i].first == members[j].first) return true;
+    }
+  }
+  return false;
+}
+
+bool Ascends(const std::vector<Member>& members) {
+  return std::ranges::adjacent_find(members, std::greater_equal<>(), &Member::first) ==
+         members.end();
+}
+
+bool AreUnique(const std::vector<Member>& members) {
+  return Ascends(members) || (members.size() <= kFewMembers && !HasDuplicate(members));
+}
+
+// The places of the members by name, and of the same name by place. Sorted, not hashed: strangers
+// choose the names, and could choose them so that all hashes collide.
+std::vector<std::size_t> PlacesByName(const std::vector<Member>& members) {
+  std::vector<std::size_t> places(members.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::sort(places, [&](std::size_t a, std::size_t b) {
+    const int order = members[a].first.compare(members[b].first);
+    return order != 0 ? order < 0 : a < b;
+  });
+  return places;
+}
+
+// Moves the last value of each name to the first member with the name, and removes the others.
+void KeepLastOfEachName(std::vector<Member>& members) {
+  const std::vector<std::size_t> places = PlacesByName(members);
+  std::vector<bool> superfluous(members.size());
+  for (std::size_t i = 0, first = 0; i < places.size(); ++i) {
+    if (members[places[i]].first != members[places[first]].first) first = i;
+    if (i == first) continue;
+    members[places[first]].second = std::move(members[places[i]].second);
+    superfluous[places[i]] = true;
+  }
+  std::size_t place = 0;
+  std::erase_if(members, [&](const Member&) { return superfluous[place++]; });
+}
+
 }  // namespace
+
+Object Object::FromMembers(std::vector<Member> members) {
+  if (!AreUnique(members)) KeepLastOfEachName(members);
+  Object object;
+  object.members_ = std::move(members);
+  return object;
+}
 
 Object::Object(std::initializer_list<Member> members) {
   for (const Member& member : members) Set(member.first, member.second);
@@ -91,14 +146,13 @@ bool Object::Erase(std::string_view name) {
 
 bool Object::operator==(const Object& other) const {
   if (size() != other.size()) return false;
-  // Both mostly have the same order. The look-up by name is only for where they differ.
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    const auto& [name, value] = members_[i];
-    const Member& beside = other.members_[i];
-    const Value* theirs = beside.first == name ? &beside.second : other.Find(name);
-    if (theirs == nullptr || !(value == *theirs)) return false;
-  }
-  return true;
+  // Both mostly have the same order.
+  const auto same_name = [](const Member& a, const Member& b) { return a.first == b.first; };
+  if (std::ranges::equal(members_, other.members_, same_name)) return members_ == other.members_;
+  const std::vector<std::size_t> ours = PlacesByName(members_);
+  const std::vector<std::size_t> theirs = PlacesByName(other.members_);
+  return std::ranges::equal(
+      ours, theirs, [&](std::size_t a, std::size_t b) { return members_[a] == other.members_[b]; });
 }
 
 Value::Value(double value) {

@@ -30,11 +30,16 @@ struct Number {
   bool operator==(const Number&) const = default;
 };
 
-// Members in document order. Look-ups are linear: API objects have few members per level.
+// Members in document order. Look-ups are linear, and so is Set(): API objects have few members per
+// level. Maps of API objects can have tens of thousands: whoever decodes one collects its members,
+// and calls FromMembers() once.
 class Object {
  public:
   Object() = default;
   Object(std::initializer_list<Member> members);
+  // Of members with the same name, the last value wins, at the position of the first. Costs O(n) if
+  // the names ascend, as API servers write maps, and O(n log n) otherwise.
+  static Object FromMembers(std::vector<Member> members);
   [[nodiscard]] const Value* Find(std::string_view name) const;
   [[nodiscard]] Value* Find(std::string_view name);
   // Returns the member; adds it as null at the end if it is absent.
@@ -49,11 +54,10 @@ class Object {
   [[nodiscard]] std::vector<Member>::const_iterator end() const;
   [[nodiscard]] std::vector<Member>::iterator begin();
   [[nodiscard]] std::vector<Member>::iterator end();
-  // Equal whatever the order of members.
+  // Equal whatever the order of members. Costs as FromMembers().
   bool operator==(const Object& other) const;
 
  private:
-  friend class TreeBuilder;  // the parser: appends, then resolves duplicates
   std::vector<Member> members_;
 };
 

@@ -34,6 +34,10 @@ using Level = Decoder::Level;
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 
+bool IsMap(const Field& field) {
+  return field.type == FieldType::kStringMap || field.type == FieldType::kQuantityMap;
+}
+
 const Field* FieldNamed(const Message& message, std::string_view name) {
   const auto found = std::find_if(message.fields.begin(), message.fields.end(),
                                   [name](const Field& field) { return field.name == name; });
@@ -65,8 +69,7 @@ std::unique_ptr<Level> LevelFor(const Message& message, const Node& wanted) {
     const Field* const field = FieldNamed(message, name);
     if (field == nullptr) return nullptr;
     if (field->number == kOfOtherVersions) continue;
-    const bool map = field->type == FieldType::kStringMap || field->type == FieldType::kQuantityMap;
-    level->steps.push_back({field, map && !node->whole ? node.get() : nullptr, nullptr});
+    level->steps.push_back({field, IsMap(*field) && !node->whole ? node.get() : nullptr, nullptr});
     if (field->type != FieldType::kMessage) continue;
     level->steps.back().below = LevelFor(*field->message, *node);
     if (level->steps.back().below == nullptr) return nullptr;
@@ -114,8 +117,15 @@ std::optional<std::string> TimeText(protozero::data_view bytes) {
 
 json::Value DecodeLevel(const Level& level, pbf_reader reader);
 
+// The entries of one map, each sent as a field of its own.
+struct Entries {
+  const Field* field = nullptr;
+  std::vector<json::Member> entries;
+};
+
 // Adds one entry of a map, {1: key, 2: value}. A missing key or value is empty.
-void AddEntry(const Level::Step& step, protozero::data_view bytes, json::Object& map) {
+void AddEntry(const Level::Step& step, protozero::data_view bytes,
+              std::vector<json::Member>& entries) {
   pbf_reader reader(bytes);
   std::string_view key;
   std::string_view value;
@@ -130,7 +140,7 @@ void AddEntry(const Level::Step& step, protozero::data_view bytes, json::Object&
   }
   if (step.wanted != nullptr && step.wanted->Find(key) == nullptr) return;
   const bool quantity = step.field->type == FieldType::kQuantityMap;
-  map.Set(key, quantity ? QuantityText(View(value)) : value);
+  entries.emplace_back(key, quantity ? QuantityText(View(value)) : value);
 }
 
 // Null if JSON would leave the field out.
@@ -161,29 +171,25 @@ json::Value Scalar(const Field& field, pbf_reader& reader) {
   }
 }
 
-// Returns the container of a map or list, which is sent as one field for each element.
-template <typename Container>
-Container& ContainerAt(json::Object& object, std::string_view name) {
+// A list is sent as one field for each element.
+json::Array& ListAt(json::Object& object, std::string_view name) {
   json::Value& member = object[name];
-  if (member.IsNull()) member = Container();
-  if constexpr (std::is_same_v<Container, json::Array>) {
-    return *member.AsArray();
-  } else {
-    return *member.AsObject();
-  }
+  if (member.IsNull()) member = json::Array();
+  return *member.AsArray();
+}
+
+std::vector<json::Member>& EntriesOf(const Field& field, std::vector<Entries>& maps) {
+  const auto found = std::ranges::find(maps, &field, &Entries::field);
+  return found != maps.end() ? found->entries : maps.emplace_back(&field).entries;
 }
 
 void TakeField(const Level::Step& step, pbf_reader& reader, json::Object& object) {
   const Field& field = *step.field;
-  if (field.type == FieldType::kStringMap || field.type == FieldType::kQuantityMap) {
-    AddEntry(step, reader.get_view(), ContainerAt<json::Object>(object, field.name));
-    return;
-  }
   json::Value value = field.type == FieldType::kMessage
                           ? DecodeLevel(*step.below, reader.get_message())
                           : Scalar(field, reader);
   if (field.repeated) {
-    ContainerAt<json::Array>(object, field.name).push_back(std::move(value));
+    ListAt(object, field.name).push_back(std::move(value));
   } else if (!value.IsNull()) {
     object.Set(field.name, std::move(value));
   }
@@ -194,17 +200,24 @@ pbf_wire_type WireTypeOf(const Field& field) {
   return number ? pbf_wire_type::varint : pbf_wire_type::length_delimited;
 }
 
+// `object` only gets the fields of the message, which are few: maps have any number of entries.
 json::Value DecodeLevel(const Level& level, pbf_reader reader) {
   json::Object object;
+  std::vector<Entries> maps;
   while (reader.next()) {
     const Level::Step* const step = level.Find(reader.tag());
     if (step == nullptr) {
       reader.skip();
     } else if (reader.wire_type() != WireTypeOf(*step->field)) {
       throw protozero::unknown_pbf_wire_type_exception();
+    } else if (IsMap(*step->field)) {
+      AddEntry(*step, reader.get_view(), EntriesOf(*step->field, maps));
     } else {
       TakeField(*step, reader, object);
     }
+  }
+  for (Entries& map : maps) {
+    object.Set(map.field->name, json::Object::FromMembers(std::move(map.entries)));
   }
   return object;
 }

@@ -143,6 +143,10 @@ base::Result<void> ParseAmounts(const json::Value& object, Quota& quota) {
   return {};
 }
 
+std::string Annotation(std::string_view name) {
+  return std::string("metadata.annotations[").append(name).append("]");
+}
+
 }  // namespace
 
 std::vector<std::string> QuotaFields(const QuotaForm& form) {
@@ -151,7 +155,8 @@ std::vector<std::string> QuotaFields(const QuotaForm& form) {
                                      "metadata.uid",
                                      "metadata.resourceVersion",
                                      "metadata.deletionTimestamp",
-                                     "metadata.annotations",
+                                     Annotation(kReservations),
+                                     Annotation(kAlertThreshold),
                                      "spec.hard",
                                      "spec.scopes",
                                      "spec.scopeSelector",

@@ -1,6 +1,8 @@
 #include "pkg/quota/quantity_field.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace quota {
 namespace {
@@ -36,27 +38,28 @@ base::Result<Quantity> QuantityFrom(const json::Value& value, std::string_view f
 }
 
 base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::string_view field) {
-  ResourceList list;
-  if (value == nullptr || value->IsNull()) return list;
+  if (value == nullptr || value->IsNull()) return ResourceList();
   const json::Object* object = value->AsObject();
   if (object == nullptr) {
     return Malformed(field, "must be an object, not " + std::string(value->TypeName()));
   }
-  list.Reserve(object->size());
+  std::vector<ResourceList::Item> items;
+  items.reserve(object->size());
   for (const auto& [name, amount] : *object) {
     base::Result<Quantity> quantity = Read(amount);
     if (!quantity) {
       return Malformed(std::string(field) + "[" + name + "]", quantity.error().message);
     }
-    list.Set(name, *quantity);
+    items.emplace_back(name, *quantity);
   }
-  return list;
+  return ResourceList::FromItems(std::move(items));
 }
 
 json::Object ToJson(const ResourceList& list) {
-  json::Object object;
-  for (const auto& [name, amount] : list) object.Set(name, amount.ToString());
-  return object;
+  std::vector<json::Member> members;
+  members.reserve(list.size());
+  for (const auto& [name, amount] : list) members.emplace_back(name, amount.ToString());
+  return json::Object::FromMembers(std::move(members));
 }
 
 }  // namespace quota

@@ -14,10 +14,45 @@ auto Position(auto& items, std::string_view name) {
                           [](const auto& item, std::string_view key) { return item.first < key; });
 }
 
+using Item = ResourceList::Item;
+
+bool SameName(const Item& a, const Item& b) { return a.first == b.first; }
+
+// Sorts by name; items with the same name keep their order.
+void SortByName(std::vector<Item>& items) {
+  if (std::ranges::is_sorted(items, {}, &Item::first)) return;  // as API servers write maps
+  std::ranges::stable_sort(items, {}, &Item::first);
+}
+
+// Both lists in order of the names. `both` combines the quantities of a common name.
+std::vector<Item> Merged(const std::vector<Item>& a, const std::vector<Item>& b, auto both) {
+  std::vector<Item> merged;
+  merged.reserve(a.size() + b.size());
+  auto of_b = b.begin();
+  for (const Item& item : a) {
+    while (of_b != b.end() && of_b->first < item.first) merged.push_back(*of_b++);
+    const bool common = of_b != b.end() && SameName(*of_b, item);
+    merged.emplace_back(item.first, common ? both(item.second, of_b->second) : item.second);
+    if (common) ++of_b;
+  }
+  merged.insert(merged.end(), of_b, b.end());
+  return merged;
+}
+
 }  // namespace
 
-ResourceList::ResourceList(std::initializer_list<std::pair<std::string, Quantity>> items) {
+ResourceList::ResourceList(std::initializer_list<Item> items) {
   for (const auto& [name, quantity] : items) Set(name, quantity);
+}
+
+ResourceList ResourceList::FromItems(std::vector<Item> items) {
+  SortByName(items);
+  // From the back, std::unique() keeps the last of each name.
+  const auto kept = std::unique(items.rbegin(), items.rend(), SameName);
+  items.erase(items.begin(), kept.base());
+  ResourceList list;
+  list.items_ = std::move(items);
+  return list;
 }
 
 const Quantity* ResourceList::Find(std::string_view name) const {
@@ -50,6 +85,10 @@ void ResourceList::Set(std::string_view name, Quantity quantity) {
   }
 }
 
+void ResourceList::SetAll(const ResourceList& other) {
+  items_ = Merged(items_, other.items_, [](Quantity, Quantity theirs) { return theirs; });
+}
+
 void ResourceList::Erase(std::string_view name) {
   const auto at = Position(items_, name);
   if (at != items_.end() && at->first == name) items_.erase(at);
@@ -57,16 +96,39 @@ void ResourceList::Erase(std::string_view name) {
 
 base::Result<void> ResourceList::Add(const ResourceList& other, std::int64_t times) {
   // A copy, so that an overflow changes nothing.
-  ResourceList sum = *this;
+  std::vector<Item> sum;
+  sum.reserve(items_.size() + other.size());
+  auto own = items_.begin();
   for (const auto& [name, quantity] : other) {
+    while (own != items_.end() && own->first < name) sum.push_back(*own++);
+    const bool common = own != items_.end() && own->first == name;
     const base::Result<Quantity> addend = quantity.Mul(times);
     if (!addend) return addend.error().Wrap(name);
-    const base::Result<Quantity> total = sum.Get(name).Add(*addend);
+    const base::Result<Quantity> total = (common ? own->second : Quantity()).Add(*addend);
     if (!total) return total.error().Wrap(name);
-    sum.Set(name, *total);
+    sum.emplace_back(name, *total);
+    if (common) ++own;
   }
-  *this = std::move(sum);
+  sum.insert(sum.end(), own, items_.end());
+  items_ = std::move(sum);
   return {};
+}
+
+base::Result<ResourceList> SumOf(std::vector<Item> items) {
+  SortByName(items);
+  auto sum = items.begin();
+  for (auto item = items.begin(); item != items.end(); ++item) {
+    if (item == sum) continue;
+    if (!SameName(*sum, *item)) {
+      if (++sum != item) *sum = std::move(*item);
+      continue;
+    }
+    const base::Result<Quantity> total = sum->second.Add(item->second);
+    if (!total) return total.error().Wrap(item->first);
+    sum->second = *total;
+  }
+  if (!items.empty()) items.erase(sum + 1, items.end());
+  return ResourceList::FromItems(std::move(items));
 }
 
 bool ResourceList::operator==(const ResourceList& other) const { return items_ == other.items_; }
@@ -91,12 +153,9 @@ ResourceList Excess(const ResourceList& a, const ResourceList& b) {
 }
 
 ResourceList Larger(const ResourceList& a, const ResourceList& b) {
-  ResourceList larger = a;
-  for (const auto& [name, amount] : b) {
-    const Quantity* other = larger.Find(name);
-    if (other == nullptr || *other < amount) larger.Set(name, amount);
-  }
-  return larger;
+  // Of equal quantities the first one's format stays.
+  return ResourceList::FromItems(
+      Merged(a.items(), b.items(), [](Quantity x, Quantity y) { return x < y ? y : x; }));
 }
 
 ResourceList Smaller(const ResourceList& a, const ResourceList& b) {

@@ -16,12 +16,19 @@ namespace quota {
 
 using quantity::Quantity;
 
+// An object can have tens of thousands of names. So what takes whole lists is linear, or sorts
+// once. Set() is not: it moves all larger names.
 class ResourceList {
  public:
+  using Item = std::pair<std::string, Quantity>;
   ResourceList() = default;
-  ResourceList(std::initializer_list<std::pair<std::string, Quantity>> items);
+  ResourceList(std::initializer_list<Item> items);
+  // Items in any order. Of several with the same name the last one counts.
+  static ResourceList FromItems(std::vector<Item> items);
   [[nodiscard]] const Quantity* Find(std::string_view name) const;
   void Set(std::string_view name, Quantity quantity);
+  // Sets all names of `other`.
+  void SetAll(const ResourceList& other);
   void Erase(std::string_view name);
   void Reserve(std::size_t names) { items_.reserve(names); }
   // Adds `times` times `other` to each name; new names are added. Errors: overflow, naming the
@@ -29,6 +36,7 @@ class ResourceList {
   base::Result<void> Add(const ResourceList& other, std::int64_t times = 1);
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::size_t size() const { return items_.size(); }
+  [[nodiscard]] const std::vector<Item>& items() const { return items_; }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
   // Equal names and values, whatever the format. A missing name is not a zero.
@@ -39,8 +47,11 @@ class ResourceList {
   [[nodiscard]] std::string ToString() const;
 
  private:
-  std::vector<std::pair<std::string, Quantity>> items_;  // sorted by name, each name once
+  std::vector<Item> items_;  // sorted by name, each name once
 };
+
+// The sums by name of items in any order. Errors: overflow, naming the name.
+base::Result<ResourceList> SumOf(std::vector<ResourceList::Item> items);
 
 // For each name the amount of `a` above `b`, only if it is positive. Amounts are at least 0 (the
 // API server's validation), so nothing overflows; on overflow the name is left out.

@@ -1,8 +1,10 @@
 #include "pkg/quota/core/pod_resources.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "pkg/quota/quantity_field.h"
@@ -15,14 +17,9 @@ struct Actuated {
   Amounts amounts;
   ResourceList allocated;
 };
-using ActuatedByName = std::unordered_map<std::string, Actuated>;
+using ActuatedByName = std::map<std::string_view, Actuated>;
 
-void RaiseTo(ResourceList& list, const ResourceList& other) {
-  for (const auto& [name, quantity] : other) {
-    const Quantity* present = list.Find(name);
-    if (present == nullptr || *present < quantity) list.Set(name, quantity);
-  }
-}
+void RaiseTo(ResourceList& list, const ResourceList& other) { list = Larger(list, other); }
 
 // Paths are built only for errors: nearly every pod has none.
 base::Error Below(std::string path, base::Error error) {
@@ -51,7 +48,7 @@ base::Result<void> ParseStatuses(const json::Array& statuses, std::string_view f
     if (!amounts) return Below(Element(field, i) + ".resources", amounts.error());
     auto allocated = ResourceListFrom(statuses[i].At({"allocatedResources"}), "allocatedResources");
     if (!allocated) return Below(Element(field, i), allocated.error());
-    actuated.insert_or_assign(std::string(statuses[i].StringAt({"name"})),
+    actuated.insert_or_assign(statuses[i].StringAt({"name"}),
                               Actuated{std::move(*amounts), std::move(*allocated)});
   }
   return {};
@@ -101,7 +98,7 @@ void ApplyStatus(const json::Array& list, const ActuatedByName& actuated, bool i
                  bool only_restartable, std::vector<Container>& containers) {
   for (std::size_t i = 0; i < containers.size(); ++i) {
     if (only_restartable && !containers[i].restartable) continue;
-    const auto at = actuated.find(std::string(list[i].StringAt({"name"})));
+    const auto at = actuated.find(list[i].StringAt({"name"}));
     if (at == actuated.end()) continue;
     containers[i].effective = Effective(containers[i].spec, at->second, infeasible);
   }
@@ -123,36 +120,74 @@ base::Result<void> ParseEffective(const json::Value& pod, PodResources& resource
   return {};
 }
 
+// An amount of one container, under one name.
+struct Share {
+  enum class Of : std::uint8_t { kContainer, kSidecar, kInitContainer };
+  std::string_view name;
+  Of of = Of::kContainer;
+  Quantity amount;
+};
+
+std::vector<Share> SharesOf(const PodResources& pod, ResourceList Amounts::*list) {
+  std::vector<Share> shares;
+  const auto add = [&](const Container& container, Share::Of of) {
+    for (const auto& [name, amount] : container.effective.*list)
+      shares.push_back({name, of, amount});
+  };
+  for (const Container& one : pod.containers) add(one, Share::Of::kContainer);
+  for (const Container& one : pod.init_containers) {
+    add(one, one.restartable ? Share::Of::kSidecar : Share::Of::kInitContainer);
+  }
+  return shares;
+}
+
 // The sum over what runs at the same time: all containers and sidecars, or, if that is more, an
-// init container with the sidecars that started before it.
-base::Result<ResourceList> Aggregate(const PodResources& pod, ResourceList Amounts::*list) {
-  ResourceList running;
-  ResourceList sidecars;
-  ResourceList peak;
-  for (const Container& container : pod.containers) {
-    if (auto done = running.Add(container.effective.*list); !done) return done.error();
-  }
-  for (const Container& container : pod.init_containers) {
-    const ResourceList& own = container.effective.*list;
-    if (container.restartable) {
-      if (auto done = running.Add(own); !done) return done.error();
-      if (auto done = sidecars.Add(own); !done) return done.error();
-      RaiseTo(peak, sidecars);
-      continue;
+// init container with the sidecars that started before it. `shares` have one name, in the order of
+// the containers.
+base::Result<Quantity> AtOnce(std::span<const Share> shares) {
+  std::optional<Quantity> running;
+  std::optional<Quantity> peak;
+  Quantity sidecars;
+  for (const Share& share : shares) {
+    const bool sidecar = share.of == Share::Of::kSidecar;
+    if (share.of != Share::Of::kContainer) {
+      // The first summand decides the format.
+      const base::Result<Quantity> at_start =
+          sidecar ? sidecars.Add(share.amount) : share.amount.Add(sidecars);
+      if (!at_start) return at_start;
+      if (!peak || *peak < *at_start) peak = *at_start;
+      if (!sidecar) continue;  // it ends before the others start
+      sidecars = *at_start;
     }
-    // The first summand decides the format: here the container, above the sidecars before it.
-    ResourceList beside = own;
-    if (auto done = beside.Add(sidecars); !done) return done.error();
-    RaiseTo(peak, beside);
+    const base::Result<Quantity> sum = running.value_or(Quantity()).Add(share.amount);
+    if (!sum) return sum;
+    running = *sum;
   }
-  RaiseTo(running, peak);
-  return running;
+  return !running || (peak && *running < *peak) ? *peak : *running;
+}
+
+// Sorted once by name, because both the containers and the names can be thousands.
+base::Result<ResourceList> Aggregate(const PodResources& pod, ResourceList Amounts::*list) {
+  std::vector<Share> shares = SharesOf(pod, list);
+  const bool sorted = std::ranges::is_sorted(shares, {}, &Share::name);
+  if (!sorted) std::ranges::stable_sort(shares, {}, &Share::name);
+  ResourceList total;
+  for (auto first = shares.begin(); first != shares.end();) {
+    const auto end = std::find_if(first, shares.end(),
+                                  [&](const Share& one) { return one.name != first->name; });
+    const base::Result<Quantity> sum = AtOnce({first, end});
+    if (!sum) return sum.error().Wrap(first->name);
+    total.Set(first->name, *sum);
+    first = end;
+  }
+  return total;
 }
 
 void ReplaceByPodLevel(const ResourceList& pod_level, ResourceList& total) {
-  for (const auto& [name, quantity] : pod_level) {
-    if (IsPodLevelResource(name)) total.Set(name, quantity);
-  }
+  std::vector<ResourceList::Item> replaced;
+  std::ranges::copy_if(pod_level, std::back_inserter(replaced),
+                       [](const auto& item) { return IsPodLevelResource(item.first); });
+  total.SetAll(ResourceList::FromItems(std::move(replaced)));
 }
 
 bool HasPositiveCompute(const Amounts& amounts) {

@@ -32,6 +32,17 @@ TEST_CASE("projection: arrays are transparent and keep their number of elements"
         R"({"a":[[{"b":1}],[{"b":4}]]})");
 }
 
+TEST_CASE("projection: a name with dots is in brackets", "[json]") {
+  const std::string text = R"({"m":{"a":{"a.b/c":1,"a.b/d":2,"e":3},"x.y":{"z":4,"w":5}}})";
+  CHECK(Projected(text, {"m.a[a.b/c]"}) == R"({"m":{"a":{"a.b/c":1}}})");
+  CHECK(Projected(text, {"m.a[a.b/c]", "m.a.e"}) == R"({"m":{"a":{"a.b/c":1,"e":3}}})");
+  CHECK(Projected(text, {"m[x.y].z"}) == R"({"m":{"x.y":{"z":4}}})");
+  CHECK(Projected(text, {"m[x.y][z]"}) == R"({"m":{"x.y":{"z":4}}})");
+  CHECK(Projected(R"({"x.y":1,"x":{"y":2}})", {"[x.y]"}) == R"({"x.y":1})");
+  CHECK(Projection({"m.a[a.b/c]"}).Under("object", {}).paths() ==
+        std::vector<std::string>{"object.m.a[a.b/c]"});
+}
+
 TEST_CASE("projection: a star stands for every member, beside named ones", "[json]") {
   const std::string text = R"({"m":{"a":{"x":1,"y":2},"b":{"x":3,"y":4}}})";
   CHECK(Projected(text, {"m.*.x"}) == R"({"m":{"a":{"x":1},"b":{"x":3}}})");

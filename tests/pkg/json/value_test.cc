@@ -58,6 +58,27 @@ TEST_CASE("json: the last of repeated members wins, in small and large objects",
   const Value value = Parsed(large + "}");
   CHECK(value.AsObject()->size() == 501);
   CHECK(value.At({"k7"})->AsInt64() == 507);
+  CHECK(value.AsObject()->begin()->first == "first");
+  CHECK((value.AsObject()->end() - 1)->first == "k499");
+}
+
+TEST_CASE("json: members in any order and number make one object", "[json]") {
+  for (const int count : {0, 1, 3, 24, 25, 1000}) {
+    std::vector<Member> ascending;
+    std::vector<Member> mixed;
+    for (int i = 0; i < count; ++i) {
+      ascending.emplace_back(std::to_string(10'000 + i), i);
+      mixed.emplace_back(std::to_string(10'000 + i * 7919 % count), i * 7919 % count);
+    }
+    const Object object = Object::FromMembers(ascending);
+    CHECK(static_cast<int>(object.size()) == count);
+    CHECK(object == Object::FromMembers(mixed));
+    if (count == 0) continue;
+    mixed.back().second = "other";
+    CHECK_FALSE(object == Object::FromMembers(mixed));
+    mixed.emplace_back(mixed.back().first, mixed.back().first);
+    CHECK(static_cast<int>(Object::FromMembers(mixed).size()) == count);
+  }
 }
 
 TEST_CASE("json: the error for a malformed document has the position", "[json]") {

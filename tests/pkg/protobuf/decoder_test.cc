@@ -99,6 +99,20 @@ TEST_CASE("protobuf: a map gives all or only the wanted keys", "[protobuf]") {
         Json(R"({"spec":{"resources":{"requests":{"storage":"1Gi","other":"5"}}}})"));
 }
 
+TEST_CASE("protobuf: the last of repeated entries of a map wins", "[protobuf]") {
+  std::string resources;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string number = std::to_string(i);
+    resources.append(Amount(2, "example.com/" + std::to_string(i * 7 % 500), number));
+  }
+  const std::string pod = Bytes(2, Bytes(2, Bytes(1, "a").append(Bytes(8, resources))));
+  const json::Value value = Decoded(Pod(), {"spec.containers.resources.requests"}, pod);
+  const json::Value& requests =
+      *value.ArrayAt({"spec", "containers"})[0].At({"resources", "requests"});
+  CHECK(requests.AsObject()->size() == 500);
+  CHECK(requests.StringAt({"example.com/7"}) == "501");
+}
+
 TEST_CASE("protobuf: a field that is not described is not supported", "[protobuf]") {
   CHECK_FALSE(Decoder::For(Pod(), json::Projection({"spec.nodeName"})).has_value());
   CHECK_FALSE(Decoder::For(Pod(), json::Projection({"spec"})).has_value());

@@ -111,10 +111,9 @@ Evaluator MakeEvaluator() {
   return {
       .resource = {.group = "", .resource = "persistentvolumeclaims"},
       .owns = Owns,
-      // All annotations, because the wanted name has dots, which a path cannot express.
-      .fields = {"metadata.annotations", "spec.storageClassName", "spec.resources.requests.storage",
-                 "spec.volumeAttributesClassName", "status.allocatedResources.storage",
-                 "status.currentVolumeAttributesClassName",
+      .fields = {"metadata.annotations[" + std::string(kBetaClass) + "]", "spec.storageClassName",
+                 "spec.resources.requests.storage", "spec.volumeAttributesClassName",
+                 "status.allocatedResources.storage", "status.currentVolumeAttributesClassName",
                  "status.modifyVolumeStatus.targetVolumeAttributesClassName"},
       .scopes = {kScope},
       .facts_of = FactsOf,

@@ -172,7 +172,8 @@ ClassSource DeviceClasses() {
 }  // namespace
 
 Evaluator MakeEvaluator() {
-  std::vector<std::string> fields = {"metadata.annotations", "metadata.creationTimestamp"};
+  std::vector<std::string> fields = {std::string("metadata.annotations[") + kMadeForPod + "]",
+                                     "metadata.creationTimestamp"};
   for (const char* field : {"apiVersion", "kind", "uid", "controller"}) {
     fields.push_back(std::string("metadata.ownerReferences.") + field);
   }

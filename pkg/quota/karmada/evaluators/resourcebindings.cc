@@ -76,20 +76,29 @@ class Binding {
 
   ObjectFacts Read() {
     ObjectFacts facts;
-    std::map<std::string, ResourceList> by_class;
+    ByClass by_class;
     for (const Demand& demand : Demands()) {
       const std::string_view priority_class =
           demand.requirements != nullptr ? demand.requirements->StringAt({"priorityClassName"})
                                          : "";
-      Add(UsageOf(demand), by_class[std::string(priority_class)]);
+      AddUsageOf(demand, by_class[priority_class]);
     }
-    SetWorkload(std::move(by_class), facts.now);
+    SetWorkload(by_class, facts.now);
     SetObject(facts.now);
     facts.flaw = std::move(flaw_);
     return facts;
   }
 
  private:
+  using Items = std::vector<ResourceList::Item>;
+  using ByClass = std::map<std::string_view, Items>;
+  // Where a component is placed: the index of the cluster, and the replicas there.
+  struct Placed {
+    std::size_t cluster = 0;
+    const json::Value* replicas = nullptr;  // may be null
+  };
+  using PlacedByName = std::map<std::string_view, std::vector<Placed>>;
+
   [[nodiscard]] bool IsHeldBack() const {
     const json::Value* suspended = object_.At({"spec", "suspension", "scheduling"});
     return suspended != nullptr && suspended->AsBool().value_or(false) &&
@@ -100,10 +109,11 @@ class Binding {
     if (IsHeldBack()) return {};
     const json::Array& components = object_.ArrayAt({"spec", "components"});
     if (components.empty()) return {Single()};
+    const PlacedByName placed = PlacedComponents();
     std::vector<Demand> demands;
     for (std::size_t i = 0; i < components.size(); ++i) {
       const std::string field = "spec.components[" + std::to_string(i) + "]";
-      demands.push_back({.count = CountOf(components[i], field),
+      demands.push_back({.count = CountOf(components[i], field, placed),
                          .requirements = components[i].At({"replicaRequirements"}),
                          .field = field + ".replicaRequirements"});
     }
@@ -123,22 +133,38 @@ class Binding {
             .field = "spec.replicaRequirements"};
   }
 
+  [[nodiscard]] PlacedByName PlacedComponents() const {
+    PlacedByName placed;
+    const json::Array& clusters = object_.ArrayAt({"spec", "clusters"});
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      const json::Array& components = clusters[i].ArrayAt({"components"});
+      for (const json::Value& component : components) {
+        placed[component.StringAt({"name"})].push_back({i, component.At({"replicas"})});
+      }
+    }
+    return placed;
+  }
+
   // One set in each cluster, with the replicas of the component or of the cluster, whichever is
   // more.
-  std::int64_t CountOf(const json::Value& component, const std::string& field) {
+  std::int64_t CountOf(const json::Value& component, const std::string& field,
+                       const PlacedByName& placed) {
     const std::int64_t wanted = Replicas(component.At({"replicas"}), field + ".replicas");
-    const std::string_view name = component.StringAt({"name"});
-    const json::Array& clusters = object_.ArrayAt({"spec", "clusters"});
-    if (clusters.empty()) return wanted;
-    std::int64_t count = 0;
-    for (std::size_t i = 0; i < clusters.size(); ++i) {
+    const std::size_t clusters = object_.ArrayAt({"spec", "clusters"}).size();
+    if (clusters == 0) return wanted;
+    std::int64_t count = static_cast<std::int64_t>(clusters) * wanted;
+    const auto found = placed.find(component.StringAt({"name"}));
+    if (found == placed.end()) return count;
+    // Only the largest one in a cluster counts; those of one cluster follow each other.
+    const std::vector<Placed>& places = found->second;
+    for (std::size_t i = 0; i < places.size();) {
+      const std::size_t cluster = places[i].cluster;
+      const std::string in_cluster = "spec.clusters[" + std::to_string(cluster) + "].components";
       std::int64_t here = wanted;
-      const std::string in_cluster = "spec.clusters[" + std::to_string(i) + "].components";
-      for (const json::Value& placed : clusters[i].ArrayAt({"components"})) {
-        if (placed.StringAt({"name"}) != name) continue;
-        here = std::max(here, Replicas(placed.At({"replicas"}), in_cluster));
+      for (; i < places.size() && places[i].cluster == cluster; ++i) {
+        here = std::max(here, Replicas(places[i].replicas, in_cluster));
       }
-      count += here;
+      count += here - wanted;
     }
     return count;
   }
@@ -151,22 +177,20 @@ class Binding {
     return 0;
   }
 
-  ResourceList UsageOf(const Demand& demand) {
-    ResourceList usage;
-    if (demand.count == 0) return usage;
-    usage.Set("pods", Quantity::FromInt(demand.count));
+  void AddUsageOf(const Demand& demand, Items& usage) {
+    if (demand.count == 0) return;
+    usage.emplace_back("pods", Quantity::FromInt(demand.count));
     const json::Value* requests =
         demand.requirements != nullptr ? demand.requirements->At({"resourceRequest"}) : nullptr;
-    if (requests == nullptr || !requests->IsObject()) return usage;
+    if (requests == nullptr || !requests->IsObject()) return;
     for (const auto& [name, value] : *requests->AsObject()) {
       if (!IsRequested(name)) continue;
       const Quantity amount =
           Amount(value, demand.count, demand.field + ".resourceRequest[" + name + "]");
       if (amount.IsZero()) continue;
-      usage.Set(name, amount);
-      usage.Set(std::string(kRequests) + name, amount);
+      usage.emplace_back(name, amount);
+      usage.emplace_back(std::string(kRequests) + name, amount);
     }
-    return usage;
   }
 
   // Nothing for an invalid or an impossible amount: Kubernetes, too, caps at 2^63 - 1.
@@ -187,24 +211,27 @@ class Binding {
     return {};
   }
 
-  void Add(const ResourceList& more, ResourceList& usage) {
-    if (const auto added = usage.Add(more); !added) Note("spec.components", added.error().message);
+  ResourceList Sum(Items items) {
+    base::Result<ResourceList> sum = SumOf(std::move(items));
+    if (sum) return std::move(*sum);
+    Note("spec.components", sum.error().message);
+    return {};
   }
 
   // Components with several priority classes become parts, for quotas with scopes.
-  void SetWorkload(std::map<std::string, ResourceList>&& by_class, Facts& facts) {
-    if (by_class.empty()) return;
-    const bool several = by_class.size() > 1;
-    for (auto& [priority_class, usage] : by_class) {
+  void SetWorkload(ByClass& by_class, Facts& facts) {
+    Items all;
+    for (auto& [priority_class, items] : by_class) {
+      std::ranges::copy(items, std::back_inserter(all));
       std::vector<Attribute> attributes;
       if (!priority_class.empty()) attributes.emplace_back(kScope, priority_class);
-      Add(usage, facts.usage);
-      if (several) {
-        facts.parts.push_back({std::move(usage), std::move(attributes)});
+      if (by_class.size() > 1) {
+        facts.parts.push_back({Sum(std::move(items)), std::move(attributes)});
       } else {
         facts.attributes = std::move(attributes);
       }
     }
+    facts.usage = Sum(std::move(all));
   }
 
   // Counts the propagated object once, however many clusters it goes to.
