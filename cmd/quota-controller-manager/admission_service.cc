@@ -215,19 +215,13 @@ void AdmissionService::MakeJoint() {
       if (enforced->cluster == cluster) all.push_back(enforced->admitter.get());
     }
   }
-  // Stays empty with the admin's own webhook configuration, because its rules are unknown.
-  using Called = admission::JointAdmitter::Called;
-  admission::JointAdmitter::IsCalled called;
-  if (options_.manage_webhook) {
-    called = [this](const std::string& quota_api, const api::GroupResource& resource,
-                    std::string_view ns) {
-      if (keeper_.StaysStored(quota_api, resource, ns)) return Called::kYes;
-      return keeper_.IsAbsent(quota_api, resource, ns) ? Called::kNo : Called::kUnknown;
-    };
-  }
+  const auto may_call = [this](const std::string& quota_api, const api::GroupResource& resource,
+                               std::string_view ns) {
+    return !keeper_.IsAbsent(quota_api, resource, ns);
+  };
   for (const auto& [name, enforced] : enforced_) {
     enforced->joint =
-        std::make_unique<admission::JointAdmitter>(executor_, *enforced->admitter, all, called);
+        std::make_unique<admission::JointAdmitter>(executor_, *enforced->admitter, all, may_call);
   }
 }
 

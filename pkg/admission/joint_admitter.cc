@@ -31,11 +31,11 @@ Answer GivenUp() { return {.kind = Answer::Kind::kUnavailable, .message = "the c
 }  // namespace
 
 JointAdmitter::JointAdmitter(base::asio::any_io_executor executor, QuotaAdmitter& own,
-                             std::vector<QuotaAdmitter*> all, IsCalled is_called)
+                             std::vector<QuotaAdmitter*> all, MayCall may_call)
     : executor_(std::move(executor)),
       own_(own),
       all_(std::move(all)),
-      is_called_(std::move(is_called)) {
+      may_call_(std::move(may_call)) {
   CHECK(std::ranges::find(all_, &own_) != all_.end()) << own_.name();
 }
 
@@ -54,44 +54,24 @@ std::vector<std::string> JointAdmitter::FieldsOf(const api::GroupResource& resou
   return fields;
 }
 
+// If the own quotas do not limit a request, the webhooks of the other quota APIs decide it.
 JointAdmitter::Admitters JointAdmitter::Limiting(const Review& review) const {
+  if (!own_.MayLimit(review)) return {};
   Admitters limiting;
   for (QuotaAdmitter* admitter : all_) {
-    if (!admitter->MayLimit(review)) continue;
-    // KnowsQuotas() comes last, because it gathers the quotas of the namespace.
-    const bool unaffected = admitter != &own_ && CalledFor(*admitter, review) == Called::kNo &&
-                            !admitter->KnowsQuotas(review.ns);
-    if (!unaffected) limiting.push_back(admitter);
+    if (admitter != &own_ && !Concerns(*admitter, review)) continue;
+    limiting.push_back(admitter);
   }
   return limiting;
 }
 
-JointAdmitter::Called JointAdmitter::CalledFor(const QuotaAdmitter& admitter,
-                                               const Review& review) const {
-  if (!is_called_) return Called::kUnknown;
-  return is_called_(admitter.name(), review.resource.WithoutVersion(), review.ns);
-}
-
-// Depends only on which webhooks are called, not on quotas: two replicas may know different quotas.
-bool JointAdmitter::IsDecidedElsewhere(const Review& review) const {
-  // Rules for updates may have conditions, so only creations are certain to reach each webhook.
-  if (!is_called_ || review.operation != Operation::kCreate) return false;
-  for (const QuotaAdmitter* admitter : all_) {
-    if (admitter == &own_) return false;
-    if (CalledFor(*admitter, review) == Called::kYes) return true;
+// KnowsQuotas() comes last, because it gathers the quotas of the namespace.
+bool JointAdmitter::Concerns(const QuotaAdmitter& other, const Review& review) const {
+  if (!other.MayLimit(review)) return false;
+  if (!may_call_ || may_call_(other.name(), review.resource.WithoutVersion(), review.ns)) {
+    return true;
   }
-  return false;
-}
-
-// If the own quotas do not limit a request, the webhooks of the other quota APIs decide it. The
-// exception is a creation: the webhooks of later quota APIs may leave it to this call.
-void JointAdmitter::KeepOwn(const Review& review, Admitters& limiting) const {
-  if (std::ranges::find(limiting, &own_) != limiting.end()) return;
-  const auto own = std::ranges::find(all_, &own_);
-  const bool decides = is_called_ && review.operation == Operation::kCreate;
-  std::erase_if(limiting, [&](QuotaAdmitter* admitter) {
-    return !decides || std::find(own, all_.end(), admitter) == all_.end();
-  });
+  return other.KnowsQuotas(review.ns);
 }
 
 base::Task<Answer> JointAdmitter::Admit(Review review, base::TimePoint deadline) {
@@ -100,9 +80,7 @@ base::Task<Answer> JointAdmitter::Admit(Review review, base::TimePoint deadline)
 }
 
 base::Task<Answer> JointAdmitter::AdmitBeside(Review review, base::TimePoint deadline) {
-  if (IsDecidedElsewhere(review)) co_return Answer{};
   Admitters limiting = Limiting(review);
-  KeepOwn(review, limiting);
   if (limiting.empty()) co_return Answer{};
   if (limiting.size() == 1) {
     co_return co_await limiting.front()->Admit(std::move(review), deadline);

@@ -7,11 +7,9 @@
 // Then all reserve at the same time. If one refuses after all, the others withdraw their grants.
 //
 // The API server calls one webhook for each quota API, side by side and perhaps on different
-// replicas. Each call may decide for all, because nothing is reserved twice for an object. To avoid
-// double work, only the call of the first quota API decides a creation, if it is certain that this
-// call is made. The replica that leaves a creation to that call may know quotas that the other
-// replica does not know yet. So the first call decides for the quota APIs after its own, even if
-// its own limits nothing.
+// replicas. Each call whose own quotas limit the request decides for all of them: nothing is
+// reserved twice for an object. No call relies on another one. An API server that has not learnt of
+// the newest webhook configuration may not make it.
 //
 // If the quotas of another quota API cannot be read, the request waits for them and fails, except
 // if the API server does not call that quota API's webhook for the resource: then none of its
@@ -19,7 +17,6 @@
 //
 // Single-threaded. Constructor arguments must outlive it.
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -33,19 +30,15 @@ namespace admission {
 
 class JointAdmitter final : public Admitter {
  public:
-  // Whether the API server calls the webhook of `quota_api` for requests for this resource in `ns`.
-  enum class Called : std::uint8_t {
-    kNo,
-    kUnknown,
-    kYes,  // certainly for each creation
-  };
-  using IsCalled = std::function<Called(const std::string& quota_api,
-                                        const api::GroupResource& resource, std::string_view ns)>;
+  // False if the stored configuration does not call the webhook of `quota_api` for requests for
+  // this resource in `ns`.
+  using MayCall = std::function<bool(const std::string& quota_api,
+                                     const api::GroupResource& resource, std::string_view ns)>;
 
   // Answers the webhook of `own`. All webhooks get the same `all`, in the same order. REQUIRES:
-  // `own` is one of them.
+  // `own` is one of them. Without `may_call`, each webhook may be called for everything.
   JointAdmitter(base::asio::any_io_executor executor, QuotaAdmitter& own,
-                std::vector<QuotaAdmitter*> all, IsCalled is_called = nullptr);
+                std::vector<QuotaAdmitter*> all, MayCall may_call = nullptr);
 
   [[nodiscard]] const std::string& name() const override { return own_.name(); }
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
@@ -53,11 +46,10 @@ class JointAdmitter final : public Admitter {
 
  private:
   using Admitters = std::vector<QuotaAdmitter*>;
-  // The admitters whose quotas may limit the request; in order.
+  // The admitters that decide the request, in order. None if the own quotas do not limit it.
   [[nodiscard]] Admitters Limiting(const Review& review) const;
-  [[nodiscard]] Called CalledFor(const QuotaAdmitter& admitter, const Review& review) const;
-  [[nodiscard]] bool IsDecidedElsewhere(const Review& review) const;
-  void KeepOwn(const Review& review, Admitters& limiting) const;
+  // True if the quotas of another quota API may limit the request.
+  [[nodiscard]] bool Concerns(const QuotaAdmitter& other, const Review& review) const;
   base::Task<Answer> AdmitBeside(Review review, base::TimePoint deadline);
   base::Task<Answer> AdmitByAll(Review review, Admitters limiting, base::TimePoint deadline);
   base::Task<std::vector<Answer>> Reserve(Review review, Admitters reserving,
@@ -66,7 +58,7 @@ class JointAdmitter final : public Admitter {
   base::asio::any_io_executor executor_;
   QuotaAdmitter& own_;
   const Admitters all_;
-  const IsCalled is_called_;
+  const MayCall may_call_;
   std::map<api::GroupResource, std::vector<std::string>> fields_;
 };
 

@@ -88,13 +88,8 @@ class WebhookKeeper final : public informers::CollectionSink {
   // nobody wants the rule any more.
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
                             std::string_view ns) const;
-  // The same, but false if the rule is unwanted or damaged, if all requests pass, or if an admin
-  // maintains the configuration: then nobody knows.
-  [[nodiscard]] bool StaysStored(std::string_view quota_api, const api::GroupResource& resource,
-                                 std::string_view ns) const {
-    return options_.manage && plan_.StaysStored(quota_api, resource, ns);
-  }
-  // True if the stored configuration is known, and has no such rule.
+  // True if the stored configuration is known, and has no such rule. Never true if an admin
+  // maintains it.
   [[nodiscard]] bool IsAbsent(std::string_view quota_api, const api::GroupResource& resource,
                               std::string_view ns) const;
   // True if the stored configuration trusts exactly these certificates. REQUIRES: manage.

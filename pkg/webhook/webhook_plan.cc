@@ -226,19 +226,6 @@ bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& r
   return is_stored("") || is_stored(ns);
 }
 
-bool WebhookPlan::StaysStored(std::string_view quota_api, const api::GroupResource& resource,
-                              std::string_view ns) const {
-  const auto found = rules_.find({std::string(quota_api), resource});
-  if (is_open_ || found == rules_.end()) return false;
-  const auto stays = [&](std::string_view where) {
-    const auto at = found->second.places.find(where);
-    if (at == found->second.places.end()) return false;
-    const Place& place = at->second;
-    return place.stored && place.shown_since && !place.unwanted_since;
-  };
-  return stays("") || stays(ns);
-}
-
 bool WebhookPlan::IsForeign() const {
   return live_ && (!HasOurLabel(*live_) || !OtherInstallation().empty());
 }

@@ -78,9 +78,6 @@ class WebhookPlan {
 
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
                             std::string_view ns) const;
-  // The same, but false if the rule is unwanted, damaged, or all requests pass.
-  [[nodiscard]] bool StaysStored(std::string_view quota_api, const api::GroupResource& resource,
-                                 std::string_view ns) const;
   // True once after results of Stored() changed.
   bool TakeChanged() { return std::exchange(changed_, false); }
   // True if the stored object lacks our label or belongs to another installation. It is then left

@@ -159,6 +159,7 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kWithdrawForgotten, "withdraw-forgotten", "what is refused is reserved still",
        Api::kJoint},
       {Planted::kEachAlone, "each-alone", "what is admitted is not reserved", Api::kJoint},
+      {Planted::kLeftToOther, "left-to-other", "what is admitted is not reserved", Api::kJoint},
   };
   return all;
 }

@@ -50,6 +50,7 @@ enum class Planted : std::uint8_t {
   kStrangerMissed,     // the additions of others to a status are not seen
   kWithdrawForgotten,  // reservations for a refused request stay
   kEachAlone,          // each quota API decides for itself
+  kLeftToOther,        // a call trusts that the webhook of another quota API is called as well
 };
 
 struct PlantedName {

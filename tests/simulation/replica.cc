@@ -190,16 +190,11 @@ void Replica::Enforce(Enforced& enforced, std::uint64_t seed) {
 void Replica::MakeJoint() {
   std::vector<admission::QuotaAdmitter*> all;
   for (const Enforced& enforced : enforced_) all.push_back(enforced.admitter.get());
-  using Called = admission::JointAdmitter::Called;
-  admission::JointAdmitter::IsCalled called;
-  if (settings_.once) {
-    called = [](const auto&, const auto&, std::string_view) { return Called::kYes; };
-  }
   for (Enforced& enforced : enforced_) {
     const bool alone = settings_.planted == Planted::kEachAlone;
     enforced.joint = std::make_unique<admission::JointAdmitter>(
         timeline_.executor(), *enforced.admitter,
-        alone ? std::vector<admission::QuotaAdmitter*>{enforced.admitter.get()} : all, called);
+        alone ? std::vector<admission::QuotaAdmitter*>{enforced.admitter.get()} : all);
   }
 }
 
@@ -337,6 +332,12 @@ void Replica::Kill() {
   Stop();
 }
 
+// With this fault, the webhook of a later quota API trusts that the first one is called as well.
+bool Replica::IsLeftToFirst(std::size_t quota_api, const admission::Review& review) const {
+  if (settings_.planted != Planted::kLeftToOther || quota_api == 0) return false;
+  return enforced_.front().admitter->MayLimit(review);
+}
+
 void Replica::Ask(std::size_t quota_api, admission::Review review,
                   std::function<void(const admission::Answer&)> answered) {
   reviews_.Spawn("review",
@@ -350,6 +351,7 @@ base::Task<void> Replica::Answer(std::size_t quota_api, admission::Review review
   co_await base::DeferCancellation();
   co_await clock_.WhilePaused();
   const base::TimePoint deadline = clock_.Now() + kAnswerTime;
+  if (IsLeftToFirst(quota_api, review)) co_return answered(admission::Answer());
   admission::JointAdmitter& admitter = *enforced_[quota_api].joint;
   const admission::Answer answer = co_await admitter.Admit(std::move(review), deadline);
   if (!killed_) answered(answer);

@@ -38,7 +38,6 @@ struct ReplicaSettings {
   Api api = Api::kCore;
   bool bursts = false;    // it reserves in advance after very few creations
   bool webhooks = false;  // it watches the webhook configurations of others
-  bool once = false;      // it knows that all webhooks are called, so one decides for all
   Planted planted = Planted::kNone;
 };
 
@@ -84,6 +83,7 @@ class Replica {
   base::Task<void> Live();
   base::Task<void> Answer(std::size_t quota_api, admission::Review review,
                           std::function<void(const admission::Answer&)> answered);
+  [[nodiscard]] bool IsLeftToFirst(std::size_t quota_api, const admission::Review& review) const;
   void CheckPatch(const client::ApiRequest& request);
   [[nodiscard]] Enforced& ConcernedBy(const client::ApiRequest& request);
   [[nodiscard]] bool TakesBack(const Enforced& enforced, const client::ApiRequest& request,

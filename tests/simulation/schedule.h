@@ -36,7 +36,7 @@ struct Schedule {
   Api api = Api::kCore;
   bool advance = false;         // replicas reserve in advance
   bool webhooks = false;        // there are webhooks of others, which replicas watch
-  bool once = false;            // the first of two quota APIs decides for both
+  bool lagging = false;         // the API server may not know the webhook of the first quota API
   std::string planted;          // the name of a planted fault, or ""
   std::vector<ClockOf> clocks;  // one for each replica
   std::vector<Action> actions;

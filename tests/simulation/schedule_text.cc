@@ -49,7 +49,7 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
     }
     const auto number = NumberOf(value);
     if (!number) return false;
-    if (name == "reserving") {  // from old texts, when this was an option
+    if (name == "reserving" || name == "once") {  // from old texts, when these were options
       continue;
     }
     if (name == "advance") {
@@ -60,8 +60,8 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
       schedule.webhooks = *number != 0;
       continue;
     }
-    if (name == "once") {
-      schedule.once = *number != 0;
+    if (name == "lagging") {
+      schedule.lagging = *number != 0;
       continue;
     }
     if (name == "replicas") {
@@ -114,7 +114,7 @@ std::string ToText(const Schedule& schedule) {
   if (schedule.api != Api::kCore) text << " api=" << NameOf(schedule.api);
   if (schedule.advance) text << " advance=1";
   if (schedule.webhooks) text << " webhooks=1";
-  if (schedule.once) text << " once=1";
+  if (schedule.lagging) text << " lagging=1";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;
   text << "\n";
   for (const Action& action : schedule.actions) text << ToText(action) << "\n";

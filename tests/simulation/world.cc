@@ -42,9 +42,8 @@ World::World(const Schedule& schedule, const std::function<void(const std::strin
       clients_(timeline_.executor()) {
   timeline_.scheduler().SetBudget(kSteps);
   judge_.Watch(server_);
-  // An entry that is reserved in advance names no object. With `once` only one call reserves.
-  if (!schedule.advance && !schedule.once)
-    judge_.ExpectReserved(schedule.api == Api::kJoint ? 2 : 1);
+  // An entry that is reserved in advance names no object.
+  if (!schedule.advance) judge_.ExpectReserved(schedule.api == Api::kJoint ? 2 : 1);
   judge_.on_history = [this](Resource resource) {
     for (const auto& replica : replicas_) replica->link().Pump(resource);
     for (const auto& replica : ended_) replica->link().Pump(resource);
@@ -65,7 +64,6 @@ void World::StartReplica(std::size_t index) {
   settings.api = schedule_.api;
   settings.bursts = schedule_.advance;
   settings.webhooks = schedule_.webhooks;
-  settings.once = schedule_.once;
   settings.planted = planted_;
   if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));
   replicas_[index] = std::make_unique<Replica>(timeline_, server_, judge_, std::move(settings));

@@ -87,6 +87,8 @@ class World {
   [[nodiscard]] bool TreeShown() const;
   void ProbeTree();
   void ProbeTreeWith(const Thing& claim);
+  // True if some ClusterQuota reaches the namespace, and all replicas know it.
+  [[nodiscard]] bool IsInTree(const std::string& ns) const;
 
   // clients.cc
   void Start(const Write& write);
@@ -97,6 +99,9 @@ class World {
   [[nodiscard]] Asked AskedFor(std::size_t digit) const;
   base::Task<std::optional<admission::Answer>> Ask(Asked asked, std::optional<Thing> before,
                                                    Thing after, bool dry_run, base::Duration way);
+  base::Task<std::optional<admission::Answer>> AskSecond(Asked asked, std::optional<Thing> before,
+                                                         Thing after, bool dry_run,
+                                                         base::Duration way);
   base::Task<std::optional<admission::Answer>> AskOne(std::size_t quota_api, Replica& replica,
                                                       std::optional<Thing> before, Thing after,
                                                       bool dry_run, base::Duration way);

@@ -129,6 +129,13 @@ bool World::TreeShown() const {
   });
 }
 
+bool World::IsInTree(const std::string& ns) const {
+  const Thing anything{.ns = ns};
+  return TreeShown() && std::ranges::any_of(server_.quotas(), [&](const auto& entry) {
+           return entry.second.ns.empty() && Matches(entry.second, anything);
+         });
+}
+
 // Probes amounts around each limit and each guarantee.
 void World::ProbeTree() {
   for (const auto& [name, ns] : server_.namespaces()) {

@@ -103,23 +103,6 @@ TEST_CASE("webhook plan: a rule counts as stored after it has propagated", "[adm
   CHECK_FALSE(p.plan.Stored("core", {"", "pods"}, "team-a"));
 }
 
-TEST_CASE("webhook plan: StaysStored() is false for an unwanted or damaged rule", "[admission]") {
-  Planned p;
-  p.Settle({Counted("secrets"), Pods()});
-  CHECK(p.plan.StaysStored("core", kSecrets, "team-a"));
-  CHECK_FALSE(p.plan.StaysStored("core", {"", "services"}, "team-a"));
-  p.Want({Pods()});
-  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
-  CHECK_FALSE(p.plan.StaysStored("core", kSecrets, "team-a"));
-  p.Want({Counted("secrets"), Pods()});
-  CHECK(p.plan.StaysStored("core", kSecrets, "team-a"));
-  json::Value damaged = p.live;
-  damaged.Make({"webhooks"}) = json::Array{};
-  p.Show(damaged);
-  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
-  CHECK_FALSE(p.plan.StaysStored("core", kSecrets, "team-a"));
-}
-
 TEST_CASE("webhook plan: an unwanted rule is removed after the grace period", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets"), Pods()});
