@@ -53,6 +53,7 @@ base::Task<void> World::Perform(Write write) {
   };
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Thing* stored = server_.FindThing(write.resource, write.key);
+    if (write.create) stored = nullptr;
     const bool exists = stored != nullptr;
     if (!exists && !server_.TakesNew(write.key.first)) co_return;
     Thing wanted = Wanted(write, stored);
@@ -90,6 +91,7 @@ base::Task<bool> World::AskAll(Write write, Thing wanted, std::uint64_t* version
     const bool cached = write.stale && call == 0;
     const Thing* stored = cached ? server_.FindEarlier(write.resource, write.key)
                                  : server_.FindThing(write.resource, write.key);
+    if (write.create) stored = nullptr;
     std::optional<Thing> before;
     if (stored != nullptr && stored->uid == wanted.uid) before = *stored;
     if (*version != 0 && !before) co_return false;  // deleted meanwhile

@@ -21,6 +21,7 @@ class CoreDrawer final : public Drawer {
     if (silent) MakeSilent();
     KeepSome();
     AskOld();
+    AddOddities();
     return std::move(schedule_);
   }
 

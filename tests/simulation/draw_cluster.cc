@@ -39,6 +39,8 @@ class ClusterDrawer final : public Drawer {
     if (silent) MakeSilent();
     KeepSome();
     AddEdits();
+    AddOddities();
+    if (schedule_.seed % 40 == 1) AddChildren();
     return std::move(schedule_);
   }
 
@@ -218,6 +220,16 @@ class ClusterDrawer final : public Drawer {
     Add(0, "namespace", {{"ns", kOwnNamespace}, {"team", kOwnLabel}});
     Add(0, "quota", {{"quota", 8}, {"storage", room}});
     Add(0, "quota", {{"quota", 9 + number}, {"storage", room}, {"team", kOwnLabel}, {"parent", 8}});
+  }
+
+  // A wide tree, beside the drawn one. A very wide one takes seconds of the processor.
+  void AddChildren() {
+    const int children = schedule_.seed % 1'000 == 521 ? 1'000 : 40;
+    constexpr int kParent = 7;  // other draws do not use it
+    std::erase_if(schedule_.actions,
+                  [this](const Action& action) { return action.what == "quota" && Percent(70); });
+    Insert(0, {"children", 0, {{"quota", kParent}, {"count", children}, {"teams", kTeams}}});
+    Insert(0, {"quota", 0, {{"quota", kParent}, {"storage", 60 + Below(100)}}});
   }
 
   bool contends_ = false;

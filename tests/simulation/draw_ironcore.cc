@@ -25,6 +25,7 @@ class IroncoreDrawer final : public Drawer {
     MakeHarsh();
     if (silent) MakeSilent();
     KeepSome();
+    AddOddities();
     return std::move(schedule_);
   }
 

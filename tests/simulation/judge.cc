@@ -147,6 +147,14 @@ void Judge::OnPutBack() {
   }
 }
 
+void Judge::OnUnreadable(const Thing& thing) {
+  unread_objects_ = true;
+  OnTrouble();
+  for (const auto& [key, quota] : server_->quotas()) {
+    if (Matches(quota, thing)) Excuse(quota);
+  }
+}
+
 void Judge::OnForeignLowering(const StoredQuota& quota) { Excuse(quota); }
 
 void Judge::OnLeaders(const std::vector<const Replica*>& leaders) {
@@ -165,8 +173,12 @@ void Judge::OnLeaders(const std::vector<const Replica*>& leaders) {
 void Judge::CheckTruth() {
   for (const auto& [key, quota] : server_->quotas()) {
     Amounts truth = server_->TrueUse(quota);
-    const Amounts hard = quota.status_hard.value_or(Amounts());
-    const Amounts used = quota.status_used.value_or(Amounts());
+    Amounts hard = quota.status_hard.value_or(Amounts());
+    Amounts used = quota.status_used.value_or(Amounts());
+    for (const std::string& name : quota.unread) {  // nothing is promised
+      hard.erase(name);
+      used.erase(name);
+    }
     for (const auto& [name, limit] :
          quota.hard) {  // an unknown name may be absent or have any value
       if (!truth.contains(name) && used.contains(name)) truth[name] = used.at(name);

@@ -69,6 +69,8 @@ class Judge final : public ServerObserver, public Tell {
   void OnClassesShown(bool shown);
   // All replicas have seen the last change of a namespace's labels, and of a ClusterQuota's spec.
   void OnTreeShown(bool shown);
+  // An object whose size is no amount is stored without an admission.
+  void OnUnreadable(const Thing& thing);
   // The replicas that believe at this moment that they lead, including stopped ones.
   void OnLeaders(const std::vector<const Replica*>& leaders);
 
@@ -105,7 +107,7 @@ class Judge final : public ServerObserver, public Tell {
   struct Limits {
     std::vector<std::pair<base::TimePoint, Amounts>> hard;  // status.hard, since when
     Excuses excuses;
-    Excuses by_class;               // for the names that classes state
+    Excuses by_class;               // for the names that may be unknown
     Amounts kept;                   // of unknown names: at least the last known value
     std::vector<Promise> promises;  // of the parent to this ClusterQuota
     std::string parent;             // of a ClusterQuota, since the first of these promises
@@ -147,6 +149,10 @@ class Judge final : public ServerObserver, public Tell {
   [[nodiscard]] bool IsExcused(const Limits& limits, const std::string& name) const;
   [[nodiscard]] std::optional<std::int64_t> HighestLimit(const Limits& limits,
                                                          const std::string& name) const;
+  // The usage of this name may be unknown.
+  [[nodiscard]] bool MayBeUnknown(const std::string& name) const {
+    return IsSaidByClasses(name) || (unread_objects_ && name == kStorage);
+  }
   void CheckLimits(const Thing* before, const Thing& after);
   void CheckCovered();
   void CheckCharged(const StoredQuota& before, const StoredQuota& after);
@@ -219,7 +225,8 @@ class Judge final : public ServerObserver, public Tell {
   const Replica* leader_ = nullptr;
   std::optional<base::TimePoint> led_since_;
   bool silence_ = false;
-  std::size_t quota_apis_ = 0;  // each reserves for every creation; 0 if perhaps not all do
+  bool unread_objects_ = false;  // there was one
+  std::size_t quota_apis_ = 0;   // each reserves for every creation; 0 if perhaps not all do
   bool silent_ = false;
   // Parsed lists of reservations, by text.
   mutable std::unordered_map<std::string, std::shared_ptr<const accounting::ReservationList>>

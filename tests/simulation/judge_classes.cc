@@ -61,7 +61,8 @@ void Judge::OnClassesShown(bool shown) {
 // All replicas know the same usage of this name, and did so recently.
 bool Judge::IsCalmFor(const StoredQuota& quota, const std::string& name,
                       base::TimePoint since) const {
-  if (!IsSaidByClasses(name) || classes_calm_since_ == base::TimePoint{}) return true;
+  if (!MayBeUnknown(name)) return true;
+  if (!unread_objects_ && classes_calm_since_ == base::TimePoint{}) return true;
   if (!classes_shown_ || classes_calm_since_ > since) return false;
   const auto limits = limits_.find(quota.uid);
   if (limits != limits_.end() && IsExcused(limits->second.by_class)) return false;

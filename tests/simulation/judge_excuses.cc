@@ -13,7 +13,7 @@ using accounting::ReservationList;
 Amounts AmountsOf(const quota::ResourceList& usage) {
   Amounts amounts;
   for (const auto& [name, quantity] : usage) {
-    amounts[name] = static_cast<std::int64_t>(quantity.nanos() / 1'000'000'000);
+    amounts[name] = UnitsOf(quantity);
   }
   return amounts;
 }
@@ -40,8 +40,8 @@ std::map<quota::Uid, Amounts> GrantedIn(const ReservationList& list) {
 
 // The same texts are read at each store and each write of a status.
 std::shared_ptr<const ReservationList> Judge::ListIn(const std::string& text) const {
-  constexpr std::size_t kMost = 64;
-  if (lists_.size() >= kMost && !lists_.contains(text)) lists_.clear();
+  constexpr std::size_t kMostLists = 64;
+  if (lists_.size() >= kMostLists && !lists_.contains(text)) lists_.clear();
   const auto [entry, added] = lists_.try_emplace(text);
   if (!added) return entry->second;
   auto parsed = ReservationList::Parse(text);
@@ -84,7 +84,8 @@ bool Judge::CoversTruth(const StoredQuota& quota, const Amounts& truth) const {
   return std::all_of(truth.begin(), truth.end(), [&](const auto& entry) {
     const auto& [name, amount] = entry;
     const bool counted = quota.enforced() || quota.status_used->contains(name);
-    return counted && Get(*quota.status_used, name) - Get(beyond, name) >= amount;
+    const std::int64_t used = Get(*quota.status_used, name);
+    return counted && (used >= kMost || used - Get(beyond, name) >= amount);
   });
 }
 
@@ -123,7 +124,7 @@ bool Judge::IsExcused(const Excuses& excuses) const {
 }
 
 bool Judge::IsExcused(const Limits& limits, const std::string& name) const {
-  return IsExcused(limits) || (IsSaidByClasses(name) && IsExcused(limits.by_class));
+  return IsExcused(limits) || (MayBeUnknown(name) && IsExcused(limits.by_class));
 }
 
 }  // namespace simulation

@@ -25,10 +25,6 @@ bool NeedsNothing(const Thing* before, const Thing& after) {
          after.gold == before->gold && after.of == before->of;
 }
 
-std::int64_t AmountOf(const quota::Quantity& quantity) {
-  return static_cast<std::int64_t>(quantity.nanos() / 1'000'000'000);
-}
-
 // True if the quota's list has an entry for the object.
 bool HasEntryFor(const StoredQuota& quota, const std::string& uid) {
   return quota.reservations.find(quota::Uid::FromText(uid).ToShortText()) != std::string::npos;
@@ -107,8 +103,7 @@ void Judge::OnForeignRaise(const StoredQuota& quota, const std::string& name, st
 void Judge::OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) {
   Touch();
   Amounts amount;
-  for (const auto& [name, quantity] : usage)
-    amount[name] = static_cast<std::int64_t>(quantity.nanos() / 1'000'000'000);
+  for (const auto& [name, quantity] : usage) amount[name] = UnitsOf(quantity);
   Narrate("for a burst of " + quota.key.ToString() + ": " + ToText(amount));
   charged_.push_back({.at = timeline_.Now(),
                       .quota_uid = quota.uid,
@@ -167,7 +162,7 @@ void Judge::CheckReserved(const StoredQuota& before, const StoredQuota& after) {
     if (limit == before.status_hard->end() || used <= limit->second) continue;
     const quota::Quantity* const written = list ? list->used.Find(name) : nullptr;
     std::int64_t known = Get(before.status_used.value_or(Amounts()), name);
-    if (written != nullptr) known = std::max(known, AmountOf(*written));
+    if (written != nullptr) known = std::max(known, UnitsOf(*written));
     if (used <= known) continue;
     Violation("more is reserved than the limit: quota " + after.ns + "/" + after.name + " " + name +
               " " + std::to_string(used) + " of " + std::to_string(limit->second));
@@ -324,7 +319,8 @@ void Judge::CheckRefusal(const Thing& after, const std::string& message) {
     const auto limit = LowestLimit(limits->second, resource, since);
     if (!limit) continue;
     const std::int64_t held = MostHeldBack(*quota, resource, since);
-    if (amount + MostThatMayBeUsed(*quota, resource, since) + held > *limit) return;
+    const std::int64_t most = amount + MostThatMayBeUsed(*quota, resource, since) + held;
+    if (most > *limit || most >= kMost) return;
   }
   Violation("a request that fits is refused: " + after.name + ": " + message);
 }

@@ -143,6 +143,7 @@ std::optional<RequestFault> Link::FaultFor(const client::ApiRequest& request) {
 // Reports the fault with the pause until the retry, because its consequences last so long.
 void Link::Notice(const std::optional<RequestFault>& fault, const client::ApiRequest& request,
                   base::Duration pause) {
+  had_trouble_ = had_trouble_ || fault;
   if (!fault || dead_ || !on_fault) return;
   const base::Duration silence = fault->kind == Kind::kHang ? 2 * request.timeout : fault->time;
   on_fault(silence + pause);
@@ -218,6 +219,8 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Link::Stream(
     if (!answer) co_return answer.error();
     const auto resource = Server::CollectionAt(request.path);
     if (resource) Raise(shown_, *resource, *listed_at);
+    const bool all = resource && request.path.find("/namespaces/") == std::string::npos;
+    if (all) ++lists_[*resource];
     Body body = std::make_unique<TextBody>(std::move(answer->body));
     co_return base::Result<Body>(std::move(body));
   }
@@ -282,6 +285,7 @@ void Link::Pump(Resource resource) {
 }
 
 void Link::CutWatches(Resource resource) {
+  had_trouble_ = true;
   for (const auto& weak : watches_) {
     const std::shared_ptr<Watch> watch = weak.lock();
     if (watch && watch->resource == resource) watch->End();
@@ -307,6 +311,7 @@ void Link::Expire(Resource resource) {
 }
 
 void Link::Lag(Resource resource, base::Duration duration) {
+  had_trouble_ = true;
   base::TimePoint& until = lag_until_[resource];
   until = std::max(until, timeline_.Now() + duration);
 }

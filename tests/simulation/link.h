@@ -62,6 +62,13 @@ class Link final : public client::ApiClient {
   [[nodiscard]] std::uint64_t Watched(Resource resource) const {
     return VersionIn(watched_, resource);
   }
+  // How often all objects of the resource were listed.
+  [[nodiscard]] int Lists(Resource resource) const {
+    const auto entry = lists_.find(resource);
+    return entry == lists_.end() ? 0 : entry->second;
+  }
+  // A request met a fault, or a watch ended.
+  [[nodiscard]] bool HadTrouble() const { return had_trouble_; }
   // All watches break.
   void CutAll();
   // A watch is open that shows nothing, because it starts from a version that the restored server
@@ -106,6 +113,8 @@ class Link final : public client::ApiClient {
   ReplicaClock& clock_;
   std::mt19937_64 random_;
   bool dead_ = false;
+  bool had_trouble_ = false;
+  std::map<Resource, int> lists_;
   bool any_misled_ = false;  // some watch was misled at some time
   std::deque<RequestFault> faults_;
   std::map<std::string, int> failures_;  // of PATCHes in a row, by path

@@ -12,13 +12,33 @@ std::string Pair(const std::string& name, const std::string& value) {
   return text;
 }
 
-std::string ToJson(const Amounts& amounts) {
+// The second one fits into 128 bits of 10^-9, but twice that does not.
+std::string TextOf(std::int64_t amount) {
+  if (amount == kUnreadable) return kGarbage;
+  if (amount < kMost) return std::to_string(amount);
+  return amount == kMost ? "1e30" : "1e29";
+}
+
+// `texts` are written in place of the numbers.
+std::string ToJson(const Amounts& amounts, const Texts& texts = {}) {
   std::string text = "{";
   for (const auto& [name, amount] : amounts) {
     if (text.size() > 1) text += ",";
-    text += Pair(name, std::to_string(amount));
+    const auto stored = texts.find(name);
+    text += Pair(name, stored != texts.end() ? stored->second : TextOf(amount));
   }
   return text.append("}");
+}
+
+// What the spec says of the limits.
+std::string LimitsOf(const StoredQuota& quota) {
+  Amounts named = quota.hard;
+  Texts texts;
+  for (const std::string& name : quota.unread) {
+    named[name] = 0;
+    texts[name] = kGarbage;
+  }
+  return ToJson(named, texts);
 }
 
 std::string Metadata(const std::string& ns, const std::string& name, const std::string& uid,
@@ -99,11 +119,29 @@ std::optional<Api> ApiNamed(const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> AmountIn(const std::string& text) {
+  if (text == kGarbage) return std::nullopt;
+  constexpr std::size_t kDigits = 15;  // of the numbers below kMost
+  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+  const bool small = digits && !text.empty() && text.size() <= kDigits;
+  if (small) return std::stoll(text);
+  const auto quantity = quantity::Quantity::Parse(text);
+  return quantity ? UnitsOf(*quantity) : kMost;
+}
+
+std::int64_t UnitsOf(const quantity::Quantity& quantity) {
+  const auto units = quantity.nanos() / quantity::kNanosPerOne;
+  return units < kMost ? static_cast<std::int64_t>(units) : kMost;
+}
+
 bool IsSaidByClasses(const std::string& name) { return name == kCpu || name == kMemory; }
 
 Amounts UsageOf(const Thing& thing, const Classes& classes) {
   if (thing.resource == Resource::kSecrets) return {{kSecretCount, 1}};
-  if (thing.resource != Resource::kMachines) return {{kStorage, thing.size}, {kClaimCount, 1}};
+  if (thing.resource == Resource::kClaims) {
+    if (thing.size == kUnreadable) return {{kClaimCount, 1}};
+    return {{kStorage, std::min(thing.size, kMost)}, {kClaimCount, 1}};
+  }
   Amounts usage{{kMachineCount, 1}};
   const auto found = classes.find(thing.of);
   if (found != classes.end() && !thing.terminated) {
@@ -113,6 +151,7 @@ Amounts UsageOf(const Thing& thing, const Classes& classes) {
 }
 
 bool IsUnknown(const Thing& thing, const std::string& name, const Classes& classes) {
+  if (thing.resource == Resource::kClaims) return name == kStorage && thing.size == kUnreadable;
   const bool by_class = thing.resource == Resource::kMachines && !thing.terminated;
   if (!by_class || !IsSaidByClasses(name)) return false;
   const auto found = classes.find(thing.of);
@@ -168,12 +207,14 @@ std::string ToJson(const StoredWebhook& webhook) {
   return text.append("}]}");
 }
 
+std::string MetadataToJson(const Thing& thing) { return MetadataOf(thing) + "}"; }
+
 std::string ToJson(const Thing& thing) {
   if (thing.resource == Resource::kMachines) return MachineToJson(thing);
   std::string text = MetadataOf(thing);
   if (thing.resource == Resource::kSecrets) return text.append("}");
   text += ",\"spec\":{\"resources\":{\"requests\":{";
-  text.append(Pair("storage", std::to_string(thing.size))).append("}}");
+  text.append(Pair("storage", TextOf(thing.size))).append("}}");
   if (thing.gold) text += ",\"volumeAttributesClassName\":\"gold\"";
   return text.append("}}");
 }
@@ -181,7 +222,7 @@ std::string ToJson(const Thing& thing) {
 std::string ToJson(const StoredQuota& quota) {
   std::string text =
       Metadata(quota.ns, quota.name, quota.uid, quota.version, FurtherMetadata(quota));
-  text.append(",\"spec\":{\"hard\":").append(ToJson(quota.hard));
+  text.append(",\"spec\":{\"hard\":").append(LimitsOf(quota));
   if (quota.gold) {
     text += R"(,"scopeSelector":{"matchExpressions":[{"scopeName":")";
     const bool of_machines = quota.hard.contains(kMachineCount) || quota.hard.contains(kCpu) ||
@@ -192,9 +233,11 @@ std::string ToJson(const StoredQuota& quota) {
   if (quota.tree) text += ToJson(*quota.tree);
   text += "},\"status\":{";
   if (quota.tree) text += FurtherStatus(quota);
-  if (quota.status_hard) text.append("\"hard\":").append(ToJson(*quota.status_hard));
+  if (quota.status_hard)
+    text.append("\"hard\":").append(ToJson(*quota.status_hard, quota.hard_texts));
   if (quota.status_hard && quota.status_used) text += ",";
-  if (quota.status_used) text.append("\"used\":").append(ToJson(*quota.status_used));
+  if (quota.status_used)
+    text.append("\"used\":").append(ToJson(*quota.status_used, quota.used_texts));
   if (text.ends_with(",")) text.pop_back();
   return text.append("}}");
 }

@@ -3,6 +3,7 @@
 // The objects of the model's API server as values, and the true usage of quotas: the sum over
 // stored objects, computed in the simplest way, without code of the product.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "pkg/json/value.h"
+#include "pkg/quantity/quantity.h"
 
 namespace simulation {
 
@@ -40,6 +42,20 @@ enum class Resource : std::uint8_t {
 };
 
 using Amounts = std::map<std::string, std::int64_t>;
+// The texts of amounts that the model cannot compute with, by name.
+using Texts = std::map<std::string, std::string>;
+
+// All amounts from here on are one amount to the model, because the product need not compute with
+// them exactly: it may take each for the greatest that it knows.
+inline constexpr std::int64_t kMost = 1'000'000'000'000'000;
+// An amount that is none.
+inline constexpr std::int64_t kUnreadable = -1;
+// The text of an amount that is none.
+inline constexpr const char* kGarbage = "garbage";
+// The number that the text says, at most kMost. nullopt if it is no amount.
+std::optional<std::int64_t> AmountIn(const std::string& text);
+// Whole units, at most kMost.
+std::int64_t UnitsOf(const quantity::Quantity& quantity);
 
 inline constexpr const char* kStorage = "requests.storage";
 inline constexpr const char* kClaimCount = "persistentvolumeclaims";
@@ -59,7 +75,7 @@ struct Thing {
   std::string name;
   std::string uid;
   std::uint64_t version = 0;
-  std::int64_t size = 0;
+  std::int64_t size = 0;  // kMost and one more: too large for any computer; kUnreadable
   bool gold = false;
   std::string of = {};      // of a machine: the name of its class
   bool terminated = false;  // uses no resources any more, but still counts as an object
@@ -105,7 +121,10 @@ struct StoredQuota {
   bool gold = false;  // counts claims, or machines, of that class only
   std::optional<Amounts> status_hard;
   std::optional<Amounts> status_used;
-  std::string reservations = {};               // the annotation
+  Texts hard_texts = {};              // as stored in status.hard, if not a number below kMost
+  Texts used_texts = {};              // the same of status.used
+  std::set<std::string> unread = {};  // names in the spec whose limit is no amount; not in `hard`
+  std::string reservations = {};      // the annotation
   std::map<std::string, std::string> used_by;  // by name in used: the manager that wrote it last
   std::optional<InTree> tree = {};             // of a ClusterQuota
   std::set<std::string> reach = {};  // of a ClusterQuota: the namespaces that it counts (tree.h)
@@ -118,7 +137,7 @@ struct StoredQuota {
   [[nodiscard]] bool enforced() const { return !tree || tree->mode == InTree::Mode::kDeny; }
 };
 
-// Omits the names that its class does not state.
+// Omits the names that its class does not state, and the size that is no amount.
 Amounts UsageOf(const Thing& thing, const Classes& classes);
 // The thing uses an unknown amount of this name.
 bool IsUnknown(const Thing& thing, const std::string& name, const Classes& classes);
@@ -126,6 +145,8 @@ bool Matches(const StoredQuota& quota, const Thing& thing);
 // The part of the thing's usage that this quota counts.
 Amounts CountedBy(const StoredQuota& quota, const Thing& thing, const Classes& classes);
 std::int64_t Get(const Amounts& amounts, const std::string& name);
+// The sum, at most kMost.
+inline std::int64_t Sum(std::int64_t a, std::int64_t b) { return std::min(kMost, a + b); }
 std::string ToText(const Amounts& amounts);
 
 // A webhook configuration of somebody else.
@@ -138,6 +159,7 @@ struct StoredWebhook {
 // As the server writes them.
 std::string ToJson(const StoredWebhook& webhook);
 std::string ToJson(const Thing& thing);
+std::string MetadataToJson(const Thing& thing);  // PartialObjectMetadata
 std::string ToJson(const StoredClass& of);
 std::string ToJson(const StoredNamespace& ns);
 std::string ToJson(const StoredQuota& quota);

@@ -31,15 +31,18 @@ client::ApiResponse Ok(std::string body) {
 }
 
 // RFC 7386 for a flat map of amounts.
-void Merge(const json::Value* patch, std::optional<Amounts>& amounts) {
+void Merge(const json::Value* patch, std::optional<Amounts>& amounts, Texts& texts) {
   if (patch == nullptr) return;
   if (!amounts) amounts.emplace();
   for (const auto& [name, value] : *patch->AsObject()) {
+    texts.erase(name);
     if (value.IsNull()) {
       amounts->erase(name);
-    } else {
-      (*amounts)[name] = std::stoll(*value.AsString());
+      continue;
     }
+    const std::string& text = *value.AsString();
+    (*amounts)[name] = AmountIn(text).value_or(kUnreadable);
+    if (text != std::to_string(amounts->at(name))) texts[name] = text;
   }
 }
 
@@ -86,6 +89,11 @@ void NoteManager(const StoredQuota& before, StoredQuota& quota, const std::strin
                       before.status_used->at(name) == amount;
     if (!same) quota.used_by[name] = manager;
   }
+}
+
+// The server then answers with the metadata of the objects only.
+bool AsksForMetadata(const client::ApiRequest& request) {
+  return request.accept.find("as=PartialObjectMetadataList") != std::string::npos;
 }
 
 // Returns "" if the request asks for all objects.
@@ -177,14 +185,16 @@ Amounts Server::TrueUse(const StoredQuota& quota) const {
   for (const auto* things : {&claims_, &secrets_, &machines_}) {
     for (const auto& [key, thing] : *things) {
       for (const auto& [name, amount] : CountedBy(quota, thing)) {
-        if (use.contains(name)) use[name] += amount;
+        if (use.contains(name)) use[name] = Sum(use[name], amount);
       }
     }
   }
-  for (const auto& stored : machines_) {
-    const Thing& machine = stored.second;
-    if (!Matches(quota, machine)) continue;
-    std::erase_if(use, [&](const auto& e) { return IsUnknown(machine, e.first, classes_); });
+  for (const auto* things : {&claims_, &machines_}) {
+    for (const auto& stored : *things) {
+      const Thing& thing = stored.second;
+      if (!Matches(quota, thing)) continue;
+      std::erase_if(use, [&](const auto& e) { return IsUnknown(thing, e.first, classes_); });
+    }
   }
   return use;
 }
@@ -232,14 +242,18 @@ void Server::Mark(Resource resource, const Key& key) {
   Store(std::move(going));
 }
 
-void Server::PutQuota(const Key& key, const Amounts& hard, bool gold, std::optional<InTree> tree) {
+void Server::PutQuota(const Key& key, const SpecLimits& limits, bool gold,
+                      std::optional<InTree> tree) {
   const StoredQuota* held = FindQuota(key);
   StoredQuota quota = held != nullptr ? *held : StoredQuota{.ns = key.first, .name = key.second};
   const bool existed = held != nullptr;
-  if (existed && quota.hard == hard && quota.gold == gold && quota.tree == tree) return;
+  const bool same = quota.hard == limits.hard && quota.unread == limits.unread &&
+                    quota.gold == gold && quota.tree == tree;
+  if (existed && same) return;
   const StoredQuota before = quota;
   if (!existed) quota.uid = NewUid();
-  quota.hard = hard;
+  quota.hard = limits.hard;
+  quota.unread = limits.unread;
   quota.gold = gold;
   quota.tree = std::move(tree);
   quota.version = ++version_;
@@ -247,8 +261,15 @@ void Server::PutQuota(const Key& key, const Amounts& hard, bool gold, std::optio
   quotas_[key] = quota;
   if (quota.tree) specs_version_ = version_;
   observer_.OnQuotaSpec(existed ? &before : nullptr, &quota);
-  if (quota.tree) UpdateReach();
+  if (quota.tree && !at_once_) UpdateReach();
   Announce(quota.resource(), existed ? "MODIFIED" : "ADDED", ToJson(quota));
+}
+
+void Server::PutAtOnce(const std::function<void()>& put) {
+  at_once_ = true;
+  put();
+  at_once_ = false;
+  UpdateReach();
 }
 
 void Server::RemoveQuota(const Key& key) {
@@ -322,8 +343,9 @@ bool Server::HasNamespace(const std::string& name) const {
 void Server::UpdateReach(const std::string& added) {
   if (!HasTree(api_)) return;
   std::vector<std::pair<const StoredQuota*, bool>> changed;
+  auto reaches = ReachesOf(quotas_, namespaces_);
   for (auto& [key, quota] : quotas_) {
-    std::set<std::string> reach = ReachOf(quota, quotas_, namespaces_);
+    std::set<std::string> reach = std::move(reaches[key]);
     if (reach == quota.reach) continue;
     std::set<std::string> before = std::exchange(quota.reach, reach);
     // A new namespace moves no usage, so a quota does not gain by it.
@@ -366,6 +388,22 @@ void Server::WriteStatus(const Key& key, const Amounts& hard, const Amounts& use
   if (quota.status_hard == hard && quota.status_used == used) return;
   quota.status_hard = hard;
   quota.status_used = used;
+  quota.hard_texts.clear();
+  quota.used_texts.clear();
+  Edited(before, quota);
+}
+
+void Server::WriteText(const Key& key, bool used, const std::string& name,
+                       const std::string& text) {
+  const auto found = quotas_.find(key);
+  if (found == quotas_.end()) return;
+  const StoredQuota before = found->second;
+  StoredQuota& quota = found->second;
+  std::optional<Amounts>& amounts = used ? quota.status_used : quota.status_hard;
+  Texts& texts = used ? quota.used_texts : quota.hard_texts;
+  const json::Object one{{name, text}};
+  const json::Value patch(one);
+  Merge(&patch, amounts, texts);
   Edited(before, quota);
 }
 
@@ -404,16 +442,17 @@ base::Result<client::ApiResponse> Server::PatchStatus(const Key& key,
                      (!uid.empty() && uid != quota.uid);
   if (other) return Refusal(ErrorCode::kConflict, 409, "the object has been modified");
   const StoredQuota before = quota;
-  Merge(patch->At({"status", "hard"}), quota.status_hard);
-  Merge(patch->At({"status", "used"}), quota.status_used);
+  Merge(patch->At({"status", "hard"}), quota.status_hard, quota.hard_texts);
+  Merge(patch->At({"status", "used"}), quota.status_used, quota.used_texts);
   MergeFurther(patch->At({"status"}), quota);
   const std::string_view reservations =
       quota.tree ? patch->StringAt({"status", "reservations"})
                  : patch->StringAt({"metadata", "annotations", quota::kReservations});
   if (!reservations.empty()) quota.reservations = reservations;
-  const bool changed = before.status_hard != quota.status_hard ||
-                       before.status_used != quota.status_used ||
-                       before.reservations != quota.reservations || before.further != quota.further;
+  const bool changed =
+      before.status_hard != quota.status_hard || before.status_used != quota.status_used ||
+      before.hard_texts != quota.hard_texts || before.used_texts != quota.used_texts ||
+      before.reservations != quota.reservations || before.further != quota.further;
   // A write that changes nothing makes no version and no event. The judge still sees it, because a
   // replica should not make such a write.
   if (changed) quota.version = ++version_;
@@ -445,8 +484,8 @@ base::Result<client::ApiResponse> Server::HandleLease(const client::ApiRequest& 
   return Ok(lease_text_);
 }
 
-std::string Server::ListBody(Resource resource, const std::string& ns,
-                             const std::string& name) const {
+std::string Server::ListBody(Resource resource, const std::string& ns, const std::string& name,
+                             bool metadata) const {
   std::string items;
   const auto add = [&](const std::string& of, const std::string& json) {
     if (!ns.empty() && ns != of) return;
@@ -466,9 +505,13 @@ std::string Server::ListBody(Resource resource, const std::string& ns,
   } else if (resource == Resource::kWebhooks) {
     for (const auto& [of_name, webhook] : webhooks_) add("", ToJson(webhook));
   } else {
-    for (const auto& [key, thing] : things(resource)) add(key.first, ToJson(thing));
+    for (const auto& [key, thing] : things(resource)) {
+      add(key.first, metadata ? MetadataToJson(thing) : ToJson(thing));
+    }
   }
-  std::string text = R"({"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":")";
+  std::string text = R"({"kind":")";
+  text.append(metadata ? "PartialObjectMetadataList" : "List");
+  text += R"(","apiVersion":"v1","metadata":{"resourceVersion":")";
   text.append(std::to_string(version_)).append(R"("},"items":[)");
   return text.append(items).append("]}");
 }
@@ -533,7 +576,8 @@ base::Result<client::ApiResponse> Server::Handle(const client::ApiRequest& reque
   const Path path = Path::Of(request.path);
   const std::optional<Resource> resource = CollectionAt("/" + path.resource);
   if (!resource) return Refusal(ErrorCode::kNotFound, 404, "no such path: " + request.path);
-  if (path.name.empty()) return Ok(ListBody(*resource, path.ns, NameAskedFor(request)));
+  if (path.name.empty())
+    return Ok(ListBody(*resource, path.ns, NameAskedFor(request), AsksForMetadata(request)));
   const Key key{path.ns, path.name};
   const StoredQuota* const quota = FindQuota(key);
   if (quota == nullptr || quota->resource() != *resource)

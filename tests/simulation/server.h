@@ -36,6 +36,12 @@ class ServerObserver {
   virtual void OnHistory(Resource resource) = 0;
 };
 
+// The limits in the spec of a quota.
+struct SpecLimits {
+  Amounts hard;
+  std::set<std::string> unread;  // names with a limit that is no amount
+};
+
 class Server {
  public:
   using Key = std::pair<std::string, std::string>;  // namespace, name
@@ -62,8 +68,10 @@ class Server {
   // Deleted by a client, but kept by a finalizer until Remove().
   void Mark(Resource resource, const Key& key);
   // Creates the quota, or changes its spec.
-  void PutQuota(const Key& key, const Amounts& hard, bool gold,
+  void PutQuota(const Key& key, const SpecLimits& limits, bool gold,
                 std::optional<InTree> tree = std::nullopt);
+  // The consequences of all quotas that `put` puts are computed once, after the last one.
+  void PutAtOnce(const std::function<void()>& put);
   void RemoveQuota(const Key& key);
   // Creates the class, or changes it.
   void PutClass(const std::string& name, const Amounts& says);
@@ -101,6 +109,8 @@ class Server {
 
   // Writes by others than replicas.
   void WriteStatus(const Key& key, const Amounts& hard, const Amounts& used);
+  // One amount of the status. It may be any text. REQUIRES: the quota has a status.
+  void WriteText(const Key& key, bool used, const std::string& name, const std::string& text);
   void WriteReservations(const Key& key, const std::string& text);
   void WriteFurther(const Key& key, const json::Object& further);
 
@@ -140,9 +150,9 @@ class Server {
   void Edited(const StoredQuota& before, StoredQuota& quota);
   base::Result<client::ApiResponse> HandleLease(const client::ApiRequest& request);
   base::Result<client::ApiResponse> PatchStatus(const Key& key, const client::ApiRequest& request);
-  // Lists only the object with this name, or all if it is "".
+  // Lists only the object with this name, or all if it is "". `metadata`: nothing else of objects.
   [[nodiscard]] std::string ListBody(Resource resource, const std::string& ns,
-                                     const std::string& name) const;
+                                     const std::string& name, bool metadata) const;
   // `added`: a new namespace whose name was never used before, or "".
   void UpdateReach(const std::string& added = "");
 
@@ -150,6 +160,7 @@ class Server {
   const Api api_;
   State backup_;
   bool away_ = false;
+  bool at_once_ = false;
   int restores_ = 0;
   bool silent_ = false;       // watches from a version that is not reached are silent
   std::uint64_t oldest_ = 0;  // the oldest version from which watches can start

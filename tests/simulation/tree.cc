@@ -40,16 +40,19 @@ std::vector<const StoredQuota*> Below(const StoredQuota& quota, const Quotas& qu
   return below;
 }
 
-std::set<std::string> ReachOf(const StoredQuota& quota, const Quotas& quotas,
-                              const Namespaces& namespaces) {
-  std::set<std::string> reach;
-  for (const auto& [name, ns] : namespaces) {
-    if (Selects(quota, ns)) reach.insert(name);
+std::map<std::pair<std::string, std::string>, std::set<std::string>> ReachesOf(
+    const Quotas& quotas, const Namespaces& namespaces) {
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> reaches;
+  for (const auto& [key, quota] : quotas) {
+    reaches[key];
+    for (const auto& [name, ns] : namespaces) {
+      if (!Selects(quota, ns)) continue;
+      for (const StoredQuota* one = &quota; one != nullptr; one = Above(*one, quotas)) {
+        reaches[{one->ns, one->name}].insert(name);
+      }
+    }
   }
-  for (const StoredQuota* below : Below(quota, quotas)) {
-    reach.merge(ReachOf(*below, quotas, namespaces));
-  }
-  return reach;
+  return reaches;
 }
 
 Amounts GuaranteedTo(const StoredQuota& quota) {

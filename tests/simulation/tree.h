@@ -19,9 +19,9 @@ using Quotas = std::map<std::pair<std::string, std::string>, StoredQuota>;
 // cycle of parents.
 const StoredQuota* Above(const StoredQuota& quota, const Quotas& quotas);
 std::vector<const StoredQuota*> Below(const StoredQuota& quota, const Quotas& quotas);
-// The namespaces that the quota, or one below it, selects.
-std::set<std::string> ReachOf(const StoredQuota& quota, const Quotas& quotas,
-                              const Namespaces& namespaces);
+// For each quota: the namespaces that it, or one below it, selects.
+std::map<std::pair<std::string, std::string>, std::set<std::string>> ReachesOf(
+    const Quotas& quotas, const Namespaces& namespaces);
 // The guarantee of the quota, without names that are not counted yet.
 Amounts GuaranteedTo(const StoredQuota& quota);
 

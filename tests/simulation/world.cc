@@ -156,22 +156,37 @@ void World::ProbeAll() {
   HasTree(schedule_.api) ? ProbeTree() : Probe();
 }
 
+// False if a quota over this namespace has a limit or usage that the model does not know exactly.
+bool World::IsExact(const std::string& ns) const {
+  const Thing claim{.ns = ns, .gold = true};
+  return std::ranges::all_of(server_.quotas(), [&](const auto& entry) {
+    const StoredQuota& quota = entry.second;
+    if (!Matches(quota, claim)) return true;
+    const Amounts truth = server_.TrueUse(quota);
+    const bool exact = std::ranges::all_of(quota.hard, [&](const auto& limit) {
+      return limit.second < kMost && truth.contains(limit.first) && truth.at(limit.first) < kMost;
+    });
+    return exact && quota.unread.empty();
+  });
+}
+
 // Each replica must admit exactly the amount that is left.
 void World::Probe() {
   const std::map<Server::Key, StoredQuota> quotas = server_.quotas();
   for (const auto& [key, quota] : quotas) {
-    if (!quota.hard.contains(kStorage)) continue;
+    const Amounts truth = server_.TrueUse(quota);
+    if (!quota.hard.contains(kStorage) || !IsExact(key.first)) continue;
     for (const auto& replica : replicas_) {
-      const std::int64_t left = Get(quota.hard, kStorage) - Get(server_.TrueUse(quota), kStorage);
+      const std::int64_t left = Get(quota.hard, kStorage) - Get(truth, kStorage);
       Thing claim{.ns = key.first, .name = "probe", .uid = server_.NewUid(), .gold = true};
       for (const std::int64_t size : {left, left + 1}) {
         bool fits = true;
         claim.size = std::max<std::int64_t>(size, 0);
         for (const auto& [other_key, other] : quotas) {
-          const Amounts truth = server_.TrueUse(other);
+          const Amounts others = server_.TrueUse(other);
           for (const auto& [name, amount] : server_.CountedBy(other, claim)) {
             const bool limited = other.hard.contains(name) && amount > 0;
-            fits = fits && !(limited && Get(truth, name) + amount > Get(other.hard, name));
+            fits = fits && !(limited && Get(others, name) + amount > Get(other.hard, name));
           }
         }
         if (ProbeOne(*replica, claim) == fits) continue;

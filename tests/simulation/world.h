@@ -54,6 +54,7 @@ class World {
   std::optional<admission::Answer> ProbeAnswer(Replica& replica, const Thing& probe);
   std::optional<bool> ProbeOne(Replica& replica, const Thing& probe);
   [[nodiscard]] bool ClassesShown() const;
+  [[nodiscard]] bool IsExact(const std::string& ns) const;
   void Look();
   void End();
 
@@ -74,6 +75,9 @@ class World {
   void Recount(const Server::Key& key);
   void Raise(const Server::Key& key, std::int64_t by);
   void Edit(const Server::Key& key, int what);
+  void Garble(const Action& action, const Server::Key& key);
+  void Forge(const Server::Key& key, int what);
+  void StoreUnreadable(const Server::Key& key);
   base::Task<bool> AskOld(std::optional<Thing> before, Thing after);
 
   // world_machines.cc
@@ -89,6 +93,7 @@ class World {
   void ProbeTreeWith(const Thing& claim);
   // True if some ClusterQuota reaches the namespace, and all replicas know it.
   [[nodiscard]] bool IsInTree(const std::string& ns) const;
+  void PutChildren(const Action& action);
 
   // clients.cc
   void Start(const Write& write);

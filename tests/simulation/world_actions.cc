@@ -21,16 +21,30 @@ Server::Key KeyOf(const Action& action, const char* what) {
 
 }  // namespace
 
-Amounts HardOf(const Action& action) {
-  Amounts hard;
+SpecLimits LimitsOf(const Action& action) {
+  SpecLimits limits;
+  Amounts& hard = limits.hard;
   const std::pair<const char*, const char*> names[] = {
       {"storage", kStorage}, {"claims", kClaimCount}, {"secrets", kSecretCount},
       {"cpu", kCpu},         {"memory", kMemory},     {"machines", kMachineCount}};
   for (const auto& [number, name] : names) {
     if (action.numbers.contains(number)) hard[name] = action.Get(number);
   }
-  return hard;
+  if (action.Get("huge") != 0 && hard.contains(kStorage)) hard[kStorage] = kMost;
+  const char* const unread = action.Get("unread") == 1 ? kStorage : kClaimCount;
+  if (action.Get("unread") != 0 && hard.erase(unread) > 0) limits.unread.insert(unread);
+  return limits;
 }
+
+namespace {
+
+// 1: beyond what 128 bits of 10^-9 can hold; 2: below that, but twice as much is beyond.
+std::int64_t SizeOf(const Action& action) {
+  const int huge = action.Get("huge");
+  return huge == 0 ? action.Get("size") : kMost + (huge == 1 ? 0 : 1);
+}
+
+}  // namespace
 
 namespace {
 
@@ -46,13 +60,12 @@ Resource ResourceOf(const Action& action, Api api) {
 }
 
 std::optional<RequestFault::Kind> FaultKind(const std::string& what) {
-  using Kind = RequestFault::Kind;
-  if (what == "lose") return Kind::kLoseAnswer;
-  if (what == "hang") return Kind::kHang;
-  if (what == "drop") return Kind::kDrop;
-  if (what == "fail") return Kind::kFail;
-  if (what == "err") return Kind::kError;
-  if (what == "slow") return Kind::kSlow;
+  if (what == "lose") return RequestFault::Kind::kLoseAnswer;
+  if (what == "hang") return RequestFault::Kind::kHang;
+  if (what == "drop") return RequestFault::Kind::kDrop;
+  if (what == "fail") return RequestFault::Kind::kFail;
+  if (what == "err") return RequestFault::Kind::kError;
+  if (what == "slow") return RequestFault::Kind::kSlow;
   return std::nullopt;
 }
 
@@ -73,13 +86,14 @@ void World::Perform(const Action& action) {
   const Resource resource = secret ? Resource::kSecrets : Resource::kClaims;
   const Server::Key key = KeyOf(action, "name");
   if (action.what == "delete") return Delete(action, resource, key);
+  if (action.what == "unreadable") return StoreUnreadable(key);
   if (action.what != "secret" && action.what != "claim") {
     return judge_.Violation("no such action: " + action.what);
   }
   if (!server_.HasNamespace(key.first)) return;
   Start({.resource = resource,
          .key = key,
-         .size = action.Get("size"),
+         .size = SizeOf(action),
          .gold = action.Get("gold") != 0,
          .calls = std::max(1, action.Get("calls")),
          .to = action.Get("to"),
@@ -88,6 +102,7 @@ void World::Perform(const Action& action) {
          .late = action.Get("late"),
          .stale = action.Get("stale") != 0,
          .dry_run = action.Get("dry") != 0,
+         .create = action.Get("create") != 0,
          .old = action.Get("old") != 0});
 }
 
@@ -98,7 +113,7 @@ void World::Delete(const Action& action, Resource resource, const Server::Key& k
 bool World::PerformOnQuota(const Action& action) {
   const Server::Key key = KeyOf(action, "quota");
   if (action.what == "quota") {
-    server_.PutQuota(key, HardOf(action), action.Get("gold") != 0);
+    server_.PutQuota(key, LimitsOf(action), action.Get("gold") != 0);
   } else if (action.what == "delete-quota") {
     server_.RemoveQuota(key);
   } else {

@@ -7,12 +7,12 @@
 namespace simulation {
 
 // The limits that an action sets.
-Amounts HardOf(const Action& action);
+SpecLimits LimitsOf(const Action& action);
 
 struct World::Write {
   Resource resource = Resource::kClaims;
   Server::Key key;
-  int size = 1;
+  std::int64_t size = 1;
   bool gold = false;
   std::string of = {};  // the class of a machine
   int calls = 1;
@@ -22,7 +22,8 @@ struct World::Write {
   int late = 0;        // milliseconds that the first call is on its way
   bool stale = false;  // the first call shows the version before, from the server's cache
   bool dry_run = false;
-  bool old = false;  // a replica of an older version is called, which knows no reservations
+  bool create = false;  // also if the name exists: the server answers 409 after the admission
+  bool old = false;     // a replica of an older version is called, which knows no reservations
 };
 
 struct World::Call {

@@ -14,6 +14,10 @@ bool World::PerformOnStatus(const Action& action, const Server::Key& key) {
     Raise(key, action.Get("by"));
   } else if (action.what == "edit") {
     Edit(key, action.Get("what"));
+  } else if (action.what == "garble") {
+    Garble(action, key);
+  } else if (action.what == "forge") {
+    Forge(key, action.Get("what"));
   } else {
     return false;
   }
@@ -58,6 +62,69 @@ void World::Edit(const Server::Key& key, int what) {
   }
   judge_.OnTrouble();  // a replica that reads the reservations finds none
   if (!quota->reservations.empty()) server_.WriteReservations(key, what == 0 ? "" : "nothing");
+}
+
+// One amount of the status: 0 the used one, 1 the limit.
+void World::Garble(const Action& action, const Server::Key& key) {
+  static constexpr const char* kTexts[] = {kGarbage, "1e30", "-500", "9223372036854775807E"};
+  const StoredQuota* quota = server_.FindQuota(key);
+  if (quota == nullptr || !quota->status_hard || !quota->status_used) return;
+  const bool used = action.Get("what") == 0;
+  const Amounts& amounts = used ? *quota->status_used : *quota->status_hard;
+  if (amounts.empty()) return;
+  const std::string name = amounts.begin()->first;
+  const std::string text = kTexts[action.Get("text") % 4];
+  judge_.OnTrouble();
+  judge_.OnForeignLowering(*quota);
+  if (used) judge_.OnForeignRaise(*quota, name, AmountIn(text).value_or(0));
+  server_.WriteText(key, used, name, text);
+}
+
+// Replaces the list of reservations by one that no replica wrote for this quota: 0 that of another
+// quota, 1 that of another cluster, 2 the same with a floor far ahead, 3 with an entry in the name
+// of a replica, 4 with an entry of nobody.
+void World::Forge(const Server::Key& key, int what) {
+  const StoredQuota* quota = server_.FindQuota(key);
+  if (quota == nullptr) return;
+  std::string text = quota->reservations;
+  if (what == 0) {
+    for (const auto& [other_key, other] : server_.quotas()) {
+      if (other_key != key && !other.reservations.empty()) text = other.reservations;
+    }
+  } else if (what == 1) {
+    text = R"({"floor":{"persistentvolumeclaims":"900000","secrets":"900000"},"writes":7,)"
+           R"("used":{"persistentvolumeclaims":"3","requests.storage":"9"}})";
+  }
+  const auto parsed = json::Parse(text);
+  json::Value list = parsed && parsed->IsObject() ? *parsed : json::Value(json::Object());
+  if (what == 2) {
+    const std::string ahead = std::to_string(server_.version() + 100'000);
+    for (const char* of : {"persistentvolumeclaims", "secrets"}) list.Make({"floor", of}) = ahead;
+  }
+  if (what >= 3 && list.At({"writes"}) != nullptr) {
+    json::Object entry;
+    entry.Set("by", what == 3 ? replicas_[0]->name() : "nobody");
+    entry.Set("n", 900 + what);
+    entry.Set("usage", json::Object{{kStorage, "3"}});
+    entry.Set("of", "persistentvolumeclaims");
+    entry.Set("objects", quota::Uid::FromText(server_.NewUid()).ToShortText());
+    json::Value& entries = list.Make({"reservations"});
+    if (!entries.IsArray()) entries = json::Array();
+    entries.AsArray()->push_back(std::move(entry));
+  }
+  judge_.OnTrouble();
+  judge_.OnForeignRaise(*quota, kStorage, 9);
+  judge_.OnForeignLowering(*quota);
+  if (!list.AsObject()->empty()) server_.WriteReservations(key, json::Write(list));
+}
+
+// The API server of an older version stored it, or its kind allows any text.
+void World::StoreUnreadable(const Server::Key& key) {
+  const bool there = server_.FindThing(Resource::kClaims, key) != nullptr;
+  if (there || !server_.TakesNew(key.first)) return;
+  Thing claim{.ns = key.first, .name = key.second, .uid = server_.NewUid(), .size = kUnreadable};
+  judge_.OnUnreadable(claim);
+  server_.Store(std::move(claim));
 }
 
 // Raises `used` of each quota and adds no entry. It does not recognize repeated calls.

@@ -48,7 +48,7 @@ class Fitting {
       const auto& [name, more] = amount;
       if (!quota.hard.contains(name) || more == 0) return true;
       const std::int64_t limit = quota.hard.at(name);
-      if (Get(use, name) + more > limit) return false;
+      if (Sum(Get(use, name), more) > limit) return false;
       std::int64_t held = 0;
       std::int64_t taken = 0;
       for (const StoredQuota* child : Below(quota, server_.quotas())) {
@@ -93,17 +93,34 @@ bool World::PerformOnTree(const Action& action) {
     server_.MarkNamespace(ns);
     Empty(ns, stored->uid, std::max(1, action.Get("ms")) * 1ms);
   } else if (action.what == "own-quota") {
-    if (server_.TakesNew(ns)) server_.PutQuota(own, HardOf(action), action.Get("gold") != 0);
+    if (server_.TakesNew(ns)) server_.PutQuota(own, LimitsOf(action), action.Get("gold") != 0);
   } else if (action.what == "delete-own-quota") {
     server_.RemoveQuota(own);
+  } else if (action.what == "children") {
+    PutChildren(action);
   } else if (action.what == "quota") {
-    server_.PutQuota(quota, HardOf(action), action.Get("gold") != 0, PlaceOf(action));
+    server_.PutQuota(quota, LimitsOf(action), action.Get("gold") != 0, PlaceOf(action));
   } else if (action.what == "delete-quota") {
     server_.RemoveQuota(quota);
   } else {
     return PerformOnStatus(action, action.numbers.contains("own") ? own : quota);
   }
   return true;
+}
+
+// Many quotas below one, all at once. Every tenth has a guarantee, and the first ones select the
+// namespaces of a team.
+void World::PutChildren(const Action& action) {
+  server_.PutAtOnce([&] {
+    for (int i = 0; i < action.Get("count"); ++i) {
+      InTree place;
+      place.parent = Numbered("quota", action.Get("quota"));
+      if (i < action.Get("teams")) place.selector = Labels{{"team", std::to_string(i)}};
+      if (i % 10 == 0) place.guaranteed[kStorage] = 1;
+      server_.PutQuota({"", Numbered("child", i)}, {.hard = {{kStorage, 9}}, .unread = {}}, false,
+                       place);
+    }
+  });
 }
 
 // Removes the objects of a terminating namespace one by one, and the namespace last.
@@ -141,8 +158,10 @@ void World::ProbeTree() {
   for (const auto& [name, ns] : server_.namespaces()) {
     Thing claim{.ns = name, .name = "probe", .gold = true};
     std::set<std::int64_t> sizes;
+    const bool exact = IsExact(name);
     for (const auto& [key, quota] : server_.quotas()) {
       if (!Matches(quota, claim) || !quota.hard.contains(kStorage)) continue;
+      if (!exact) continue;
       const Fitting fitting(server_, claim);
       std::int64_t left = Get(quota.hard, kStorage) - Get(server_.TrueUse(quota), kStorage);
       sizes.insert({left, left + 1});
