@@ -5,26 +5,22 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <string>
 
+#include "pkg/logging/line_writer.h"
 #include "pkg/logging/record.h"
 
 namespace logging {
 namespace {
 
-constexpr int kMostFrames = 64;
+using namespace std::chrono_literals;
 
-void WriteToStandardError(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
+constexpr int kMostFrames = 64;
+// For the last words of a program.
+constexpr std::chrono::milliseconds kLastPatience{1'000};
 
 Level LevelOf(google::LogSeverity severity) {
   switch (severity) {
@@ -70,7 +66,7 @@ class StandardError final : public google::LogSink {
                         .line = line,
                         .message = {message, length},
                         .stack = stack};
-    WriteToStandardError(in_json ? ToJson(record) : ToText(record));
+    writer.Write(Line(record), severity == google::GLOG_FATAL ? kLastPatience : 0ms);
   }
 
   // After a fatal record glog would print the stack line by line, and then abort.
@@ -79,8 +75,25 @@ class StandardError final : public google::LogSink {
   }
 
   Format format = Format::kText;
+  LineWriter writer{STDERR_FILENO, [this](std::uint64_t lost) {
+                      const auto now = std::chrono::system_clock::now();
+                      const std::string message =
+                          "records of the log were lost, because standard error was not read or "
+                          "is full: lost=" +
+                          std::to_string(lost);
+                      return Line({.level = Level::kWarning,
+                                   .time = now,
+                                   .zone = ZoneAt(std::chrono::system_clock::to_time_t(now)),
+                                   .file = "log.cc",
+                                   .line = __LINE__,
+                                   .message = message});
+                    }};
 
  private:
+  [[nodiscard]] std::string Line(const Record& record) const {
+    return format == Format::kJson ? ToJson(record) : ToText(record);
+  }
+
   bool dying_ = false;
 };
 
@@ -112,7 +125,8 @@ void PrintFatalError(std::string_view program, std::string_view message) {
     LOG(ERROR) << message;
     return;
   }
-  WriteToStandardError(std::string(program).append(": ").append(message).append("\n"));
+  Sink().writer.Write(std::string(program).append(": ").append(message).append("\n"),
+                      kLastPatience);
 }
 
 }  // namespace logging

@@ -3,8 +3,9 @@
 // Where the records of glog go: one line each to standard error, as text or as JSON. glog still
 // decides which records there are (-v, --vmodule).
 //
-// A line is written at once and by one call. What standard error does not take is lost: the log
-// never stops the program.
+// A line of at most 4 KiB is written by one call. What standard error does not take at once,
+// because its disk is full or its reader does not read, is lost: the log never stops or delays the
+// program. The next line that is written says how many were lost.
 
 #include <string_view>
 
