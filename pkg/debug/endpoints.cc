@@ -1,11 +1,57 @@
 #include "pkg/debug/endpoints.h"
 
 #include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <list>
 #include <memory>
 
 #include "pkg/base/scheduler.h"
 
 namespace debug {
+
+// Single-threaded.
+class Scrapes {
+ public:
+  // Whoever leaves, also by cancellation, wakes the first of those that wait.
+  class Leave {
+   public:
+    explicit Leave(Scrapes& scrapes) : scrapes_(scrapes) {}
+    ~Leave() {
+      if (!scrapes_.waiting_.empty()) scrapes_.waiting_.front()->cancel();
+    }
+    Leave(const Leave&) = delete;
+    Leave& operator=(const Leave&) = delete;
+
+   private:
+    Scrapes& scrapes_;
+  };
+
+  // Returns when another scrape has left, possibly early.
+  base::Task<void> WaitForAnother() {
+    Waiter waiter(*this, co_await base::asio::this_coro::executor);
+    co_await waiter.timer.async_wait(base::kTuple);
+  }
+
+ private:
+  using Timer = base::asio::steady_timer;
+  struct Waiter {
+    Waiter(Scrapes& scrapes, const base::asio::any_io_executor& executor)
+        : timer(executor, Timer::time_point::max()),
+          waiting(scrapes.waiting_),
+          place(waiting.insert(waiting.end(), &timer)) {}
+    ~Waiter() { waiting.erase(place); }
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
+    Timer timer;
+    std::list<Timer*>& waiting;
+    std::list<Timer*>::iterator place;
+  };
+  std::list<Timer*> waiting_;
+};
+
+std::shared_ptr<Scrapes> Endpoints::NewScrapes() { return std::make_shared<Scrapes>(); }
+
 namespace {
 
 constexpr std::string_view kMetricsPath = "/metrics";
@@ -23,11 +69,14 @@ http::Response Exposed(std::string text) {
           .body = std::move(text)};
 }
 
-base::Task<http::Response> Metrics(metrics::Registry& registry) {
-  // Only one exposition at a time: a second scrape waits. Between steps other coroutines run, so
-  // that a large scrape does not delay reviews.
+// Only one exposition at a time. Between steps other coroutines run, so that a large scrape does
+// not delay reviews.
+base::Task<http::Response> Metrics(metrics::Registry& registry, std::shared_ptr<Scrapes> scrapes) {
+  const Scrapes::Leave leave(*scrapes);
   std::unique_ptr<metrics::Registry::Exposition> exposition = registry.TryExpose();
-  for (; exposition == nullptr; exposition = registry.TryExpose()) co_await base::NextTurn();
+  for (; exposition == nullptr; exposition = registry.TryExpose()) {
+    co_await scrapes->WaitForAnother();
+  }
   while (exposition->Step()) co_await base::NextTurn();
   co_return Exposed(exposition->Text());
 }
@@ -83,7 +132,7 @@ base::Task<http::Response> Answer(Endpoints endpoints, http::Request request) {
     co_return response;
   }
   if (health) co_return endpoints.health->Answer(*target);
-  co_return co_await Metrics(*endpoints.metrics);
+  co_return co_await Metrics(*endpoints.metrics, endpoints.scrapes);
 }
 
 http::Handler NewHandler(Endpoints endpoints) {

@@ -10,6 +10,7 @@
 // Single-threaded. The health checks and the registry must outlive the handler.
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "pkg/base/asio.h"
@@ -24,10 +25,15 @@ namespace debug {
 // kUnauthorized, kForbidden, kTooManyRequests; any other error means that it could not be decided.
 using Guard = std::function<base::Task<base::Result<void>>(std::string token, std::string path)>;
 
+class Scrapes;  // those that wait for another one
+
 struct Endpoints {
   Health* health = nullptr;              // null: no health endpoints
   metrics::Registry* metrics = nullptr;  // null: no /metrics
   Guard guard{};                         // of /metrics; null: everybody may read them
+  std::shared_ptr<Scrapes> scrapes = NewScrapes();
+
+  static std::shared_ptr<Scrapes> NewScrapes();
 };
 
 // For http::NewServer().

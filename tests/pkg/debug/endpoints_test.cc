@@ -70,13 +70,43 @@ TEST_CASE("endpoints: two concurrent scrapes are answered in steps that yield to
   tasks.Spawn("one", ask);
   tasks.Spawn("other", ask);
   int most_in_a_turn = 0;
+  int turns = 0;
   for (int before = 0; io.poll_one() > 0; before = refreshed) {
     most_in_a_turn = std::max(most_in_a_turn, refreshed - before);
+    ++turns;
   }
   REQUIRE(answers.size() == 2);
   CHECK(answers[1].status == 200);
   CHECK(refreshed == 10);
   CHECK(most_in_a_turn == 1);
+  // The scrape that waits does not ask again and again.
+  CHECK(turns < 20);
+}
+
+TEST_CASE("endpoints: the scrape after a cancelled one is answered", "[debug]") {
+  Fixture f;
+  f.registry.OnScrapeInSteps([] { return true; });
+  base::asio::io_context io;
+  base::TaskGroup endless(io.get_executor());
+  base::TaskGroup tasks(io.get_executor());
+  int begun = 0;
+  const auto ask = [&]() -> base::Task<void> {
+    ++begun;
+    http::Request request{.method = "GET", .target = "/metrics"};
+    (void)co_await debug::Answer(f.endpoints, std::move(request));
+  };
+  endless.Spawn("endless", ask);
+  tasks.Spawn("one", ask);
+  tasks.Spawn("other", ask);
+  for (int i = 0; i < 20; ++i) io.poll_one();
+  REQUIRE(begun == 3);
+  endless.Cancel();
+  for (int i = 0; i < 20; ++i) io.poll_one();
+  CHECK(endless.empty());
+  CHECK(f.registry.TryExpose() == nullptr);  // the next one is in progress
+  tasks.Cancel();
+  io.run();
+  CHECK(tasks.empty());
 }
 
 TEST_CASE("endpoints: health is served beside them", "[debug]") {
