@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "pkg/base/asio.h"
@@ -31,6 +32,8 @@ struct ApiRequest {
   std::chrono::milliseconds timeout{
       30'000};                // Do(): everything, with retries; Stream(): headers, or a refusal
   std::string if_none_match;  // an ETag; a 304 is then an answer without a body, not an error
+  // Of an answer of Do(); nullopt: as for one object (http::ClientOptions).
+  std::optional<std::size_t> max_answer_bytes{};
 };
 
 // The parts of a complete answer that callers use.

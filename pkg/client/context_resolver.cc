@@ -60,7 +60,8 @@ Result<http::Url> ParseServer(const Place& place, const ClusterEntry& cluster, b
   Result<http::Url> url = http::ParseUrl(text);
   if (!url) return place.Bad("server: " + url.error().message);
   if (url->scheme != "https" && url->scheme != "http") {
-    return place.Bad("server \"" + cluster.server + "\" must begin with https:// or http://");
+    return place.Bad("server \"" + http::WithoutCredentials(cluster.server) +
+                     "\" must begin with https:// or http://");
   }
   return url;
 }

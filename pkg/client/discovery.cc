@@ -13,6 +13,8 @@ using base::Result;
 constexpr std::string_view kAcceptAggregated =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 constexpr std::chrono::seconds kTimeout{32};
+// Names of all kinds: 2 kB for each CRD.
+constexpr std::size_t kMostBytes = std::size_t{32} << 20;
 // One group version whose server does not answer must not use up the time of the others.
 constexpr std::chrono::seconds kVersionTimeout{10};
 
@@ -25,6 +27,7 @@ ApiRequest Get(std::string path, std::chrono::milliseconds timeout) {
   ApiRequest request;
   request.path = std::move(path);
   request.timeout = timeout;
+  request.max_answer_bytes = kMostBytes;
   return request;
 }
 

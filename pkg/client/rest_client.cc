@@ -96,6 +96,7 @@ http::Request RestClient::Prepare(const ApiRequest& request) const {
   if (!request.content_type.empty()) prepared.headers.Add("Content-Type", request.content_type);
   if (!request.if_none_match.empty()) prepared.headers.Add("If-None-Match", request.if_none_match);
   prepared.body = request.body;
+  prepared.max_answer_bytes = request.max_answer_bytes;
   return prepared;
 }
 

@@ -22,6 +22,9 @@ using base::Task;
 using base::TimePoint;
 using std::chrono::milliseconds;
 
+// 1xx, before the real answer. A server sends one or two.
+constexpr int kMostInterim = 10;
+
 TimePoint Now() { return base::RealClock().Now(); }
 
 // Caps the timeout at a year, so that no time point overflows.
@@ -94,8 +97,16 @@ Task<Result<std::optional<std::string>>> Body::Read(milliseconds timeout) {
 Task<Result<std::optional<std::string>>> Body::ReadBefore(TimePoint deadline) {
   while (!failed_) {
     auto piece = TakePiece();
-    if (piece && !piece->empty()) co_return std::optional<std::string>(std::move(*piece));
     Result<void> done;
+    if (piece && !piece->empty()) {
+      // A small body may decode to many pieces.
+      if (gunzip_ && exchange_.connection) {
+        done = co_await exchange_.connection->LetOthersRun(deadline);
+      }
+      if (done) co_return std::optional<std::string>(std::move(*piece));
+      failed_ = done.error();
+      break;
+    }
     if (!piece) {
       done = piece.error().Wrap(exchange_.connection->peer());
     } else if (!exchange_.connection) {
@@ -132,6 +143,20 @@ Result<void> Body::End() {
   return {};
 }
 
+// What one answer adds to a sum.
+class Holding {
+ public:
+  explicit Holding(std::size_t& sum) : sum_(sum) {}
+  ~Holding() { Set(0); }
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
+  void Set(std::size_t bytes) { sum_ = sum_ - std::exchange(bytes_, bytes) + bytes; }
+
+ private:
+  std::size_t& sum_;
+  std::size_t bytes_ = 0;
+};
+
 class AsioClient final : public Client {
  public:
   AsioClient(base::asio::any_io_executor executor, ClientOptions options)
@@ -155,8 +180,10 @@ class AsioClient final : public Client {
   Task<Result<void>> ReadHeader(Exchange& exchange, bool head_only, TimePoint deadline);
   void Complete(Request* request, bool accept_gzip) const;
   static StreamedResponse Decode(Pool* pool, Exchange exchange, bool gzip_asked);
+  [[nodiscard]] base::Error BodyError(ErrorCode code, std::string_view why, std::size_t most) const;
 
   const ClientOptions options_;
+  std::size_t held_bytes_ = 0;
   Dialer dialer_;
   Pool pool_;
 };
@@ -191,18 +218,27 @@ Task<Result<StreamedResponse>> AsioClient::Open(Request request, bool accept_gzi
 }
 
 Task<Result<Response>> AsioClient::DoBefore(Request request, TimePoint deadline) {
+  const std::size_t most = request.max_answer_bytes.value_or(options_.max_body_bytes);
   auto opened = co_await OpenBefore(std::move(request), options_.gzip, deadline);
   if (!opened) co_return opened.error();
   Response response{.status = opened->status, .headers = std::move(opened->headers), .body = {}};
   auto& body = static_cast<Body&>(*opened->body);
+  Holding holding(held_bytes_);
   for (;;) {
     auto piece = co_await body.ReadBefore(deadline);
     if (!piece) co_return piece.error();
     if (!*piece) co_return response;
-    if (response.body.size() + (*piece)->size() > options_.max_body_bytes) {
-      co_return base::Error{.code = ErrorCode::kTooLarge,
-                            .message = options_.server.Authority() + ": the body is larger than " +
-                                       std::to_string(options_.max_body_bytes) + " bytes"};
+    const std::size_t bytes = response.body.size() + (*piece)->size();
+    if (response.status >= 400 && bytes > options_.max_refusal_bytes) {
+      // The status matters, and the beginning of the text says why.
+      response.body.append(**piece).resize(options_.max_refusal_bytes);
+      co_return response;
+    }
+    if (bytes > most) co_return BodyError(ErrorCode::kTooLarge, "is larger than", most);
+    holding.Set(bytes);
+    if (held_bytes_ > options_.max_held_bytes) {
+      co_return BodyError(ErrorCode::kUnavailable, "and others hold more than",
+                          options_.max_held_bytes);
     }
     if (response.body.empty()) {
       response.body = std::move(**piece);
@@ -210,6 +246,12 @@ Task<Result<Response>> AsioClient::DoBefore(Request request, TimePoint deadline)
       response.body.append(**piece);
     }
   }
+}
+
+base::Error AsioClient::BodyError(ErrorCode code, std::string_view why, std::size_t most) const {
+  std::string message = options_.server.Authority() + ": the body ";
+  message.append(why).append(" ").append(std::to_string(most)).append(" bytes");
+  return {.code = code, .message = std::move(message)};
 }
 
 Task<Result<StreamedResponse>> AsioClient::OpenBefore(Request request, bool accept_gzip,
@@ -296,14 +338,17 @@ Task<Result<void>> AsioClient::SendAndReadHeader(Exchange& exchange, std::string
 }
 
 Task<Result<void>> AsioClient::ReadHeader(Exchange& exchange, bool head_only, TimePoint deadline) {
-  while (!exchange.parser->header_done()) {
+  for (int interim = 0; interim <= kMostInterim;) {
     auto fed = co_await Feed(*exchange.connection, *exchange.parser, deadline);
     if (!fed) co_return fed.error();
-    if (!exchange.parser->header_done() || exchange.parser->response.status >= 200) continue;
+    if (!exchange.parser->header_done()) continue;
+    if (exchange.parser->response.status >= 200) co_return Result<void>();
     // An interim answer (1xx); the real one follows.
+    ++interim;
     exchange.parser = NewResponseParser(head_only);
   }
-  co_return Result<void>();
+  co_return base::Error{.code = ErrorCode::kMalformed,
+                        .message = exchange.connection->peer() + ": too many interim answers"};
 }
 
 }  // namespace

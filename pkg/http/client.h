@@ -6,8 +6,9 @@
 // Guarantees: every wait has a deadline. If the server closed a pooled connection meanwhile, the
 // request is sent again on a new connection, but only where that is safe (no byte of the answer was
 // read, and the method is GET, HEAD or OPTIONS, or no byte of the request had left). If a
-// connection is silent until the deadline, the idle ones are not used again. A body above the bound
-// is refused (kTooLarge). A cancelled coroutine closes its connection and returns kCancelled.
+// connection is silent until the deadline, the idle ones are not used again. A body above its bound
+// is refused (kTooLarge), also while it is decoded. A cancelled coroutine closes its connection and
+// returns kCancelled.
 //
 // Single-threaded: all calls are on the executor's thread. The client must outlive its streams.
 
@@ -35,7 +36,13 @@ struct ClientOptions {
   TlsOptions tls;
   std::optional<Url> proxy;
   bool gzip = true;  // accept gzip bodies and decode them; Open(…, false) never does
-  std::size_t max_body_bytes = std::size_t{256} << 20;  // Do() only; decoded size
+  // Of an answer to Do(), decoded, unless the request says otherwise (Request::max_answer_bytes).
+  // etcd stores at most 1.5 MiB for an object.
+  std::size_t max_body_bytes = std::size_t{8} << 20;
+  // Of an answer of 400 or more to Do(). A longer one is cut.
+  std::size_t max_refusal_bytes = std::size_t{256} << 10;
+  // Of all answers to Do() that are being received. Above it a request fails with kUnavailable.
+  std::size_t max_held_bytes = std::size_t{64} << 20;
   // The pool keeps as many as were needed at once, up to this; unused ones are closed by age.
   std::size_t max_idle_connections = 256;
   std::chrono::milliseconds idle_timeout{85'000};  // less than the 90 s after which servers close

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
@@ -25,26 +26,31 @@ Connection::Connection(std::shared_ptr<Socket> socket)
 
 Connection::~Connection() { Close(); }
 
-base::Task<void> Connection::LetOthersRun() {
-  if (++without_waiting_ < kBurst) co_return;
-  without_waiting_ = 0;
+// An operation that has to wait checks deadline and cancellation itself.
+base::Task<base::Result<void>> Connection::LetOthersRun(base::TimePoint deadline) {
+  if (++without_waiting_ < kBurst) co_return base::Result<void>();
+  without_waiting_ = 1;
   co_await boost::asio::post(socket_->executor(), boost::asio::use_awaitable);
+  const auto state = co_await boost::asio::this_coro::cancellation_state;
+  co_return socket_->MayWait(state.cancelled() != boost::asio::cancellation_type::none, deadline);
 }
 
 base::Task<base::Result<void>> Connection::StartTls(std::shared_ptr<TlsStream> tls,
-                                                    base::TimePoint deadline) {
+                                                    base::TimePoint deadline, Turn turn) {
   stream_ = std::move(tls);
   for (;;) {
     Attempt attempt = stream_->TryHandshake();
     if (attempt.kind == Attempt::Kind::kDone) co_return base::Result<void>();
     if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
     auto waited = co_await socket_->Wait(Purpose::kReceive, attempt.kind, deadline);
+    if (waited && turn) waited = co_await turn();
     if (!waited) co_return waited.error().Wrap("TLS handshake");
   }
 }
 
 base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint deadline) {
-  co_await LetOthersRun();
+  const auto turn = co_await LetOthersRun(deadline);
+  if (!turn) co_return turn.error();
   for (;;) {
     if (closed_) {
       co_return base::Error{.code = base::ErrorCode::kUnavailable,
@@ -72,8 +78,10 @@ base::Task<base::Result<std::string_view>> Connection::Receive(base::TimePoint d
 }
 
 // Appends to the first `bytes`, record by record: after a pause, many TLS records may be waiting.
+// Each record is an operation: a record may hold a single byte.
 std::size_t Connection::Fill(std::span<char> scratch, std::size_t bytes) {
-  while (bytes < scratch.size() && stream_->HasPending()) {
+  while (bytes < scratch.size() && stream_->HasPending() && without_waiting_ < kBurst) {
+    ++without_waiting_;
     Attempt more = stream_->TryRead(scratch.subspan(bytes));
     if (more.kind == Attempt::Kind::kDone) {
       bytes += more.bytes;
@@ -103,7 +111,9 @@ base::Task<base::Result<void>> Connection::Send(std::string bytes, base::TimePoi
     if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
     if (attempt.kind == Attempt::Kind::kDone) {
       rest.remove_prefix(attempt.bytes);
-      if (!rest.empty()) co_await LetOthersRun();
+      if (rest.empty()) break;
+      const auto turn = co_await LetOthersRun(deadline);
+      if (!turn) co_return turn.error();
       continue;
     }
     without_waiting_ = 0;

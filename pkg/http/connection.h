@@ -5,6 +5,7 @@
 // must not do the same. After an error the owner must close the connection; destroying it closes
 // it.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,18 +26,26 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Does the handshake and continues inside TLS. In errors, `who` is the peer of the stream.
-  base::Task<base::Result<void>> StartTls(std::shared_ptr<TlsStream> tls, base::TimePoint deadline);
+  // Before each further step of a handshake, for which bytes have arrived; its error ends it.
+  using Turn = std::function<base::Task<base::Result<void>>()>;
+  // Does the handshake and continues inside TLS. Errors name the peer of the stream.
+  base::Task<base::Result<void>> StartTls(std::shared_ptr<TlsStream> tls, base::TimePoint deadline,
+                                          Turn turn = nullptr);
   [[nodiscard]] const std::shared_ptr<Stream>& stream() const { return stream_; }
 
   // Returns what has arrived, at least one byte; empty if the peer has ended its side. The view is
   // valid until the caller's next co_await: the buffer is shared by all connections of the thread,
-  // so that waiting connections need none.
+  // so that waiting connections need none. Bytes that keep coming extend neither the deadline nor
+  // the life of a cancelled coroutine.
   base::Task<base::Result<std::string_view>> Receive(base::TimePoint deadline);
   // Ends the current or the next wait of Receive() with kTimeout.
   void EndReceive();
   // Sends all of `bytes`.
   base::Task<base::Result<void>> Send(std::string bytes, base::TimePoint deadline);
+
+  // Counts an operation of at most half a millisecond, and yields to the event loop when there were
+  // enough since the last wait. Errors, only then: kTimeout, kCancelled.
+  base::Task<base::Result<void>> LetOthersRun(base::TimePoint deadline);
 
   // Bytes received but not consumed: the start of the next message.
   std::string& leftover() { return leftover_; }
@@ -54,14 +63,13 @@ class Connection {
   [[nodiscard]] const std::string& peer() const { return socket_->peer(); }
 
  private:
-  base::Task<void> LetOthersRun();
   std::size_t Fill(std::span<char> scratch, std::size_t bytes);
 
   std::shared_ptr<Socket> socket_;
   std::shared_ptr<Stream> stream_;
   std::optional<Attempt> met_;  // an end or a failure after the received bytes
   std::string leftover_;
-  int without_waiting_ = 0;  // operations since the last yield to the event loop
+  int without_waiting_ = 0;  // operations of the stream since the last yield to the event loop
   bool receive_ends_ = false;
   bool closed_ = false;
 };

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <optional>
 #include <tuple>
 
 namespace http {
@@ -52,15 +53,24 @@ bool Crowd::MakeRoom() {
   return true;
 }
 
+bool Crowd::IsLighter(const Guest& a, const Guest& b) {
+  if (!a.here_ || !b.here_) return a.here_ && !b.here_;
+  const base::TimePoint now = a.crowd_.clock_.Now();
+  return Weight(Scarce::kConnections, b, now) > Weight(Scarce::kConnections, a, now);
+}
+
 Crowd::Guest* Crowd::Heaviest(Scarce what, Guest* asking) const {
   const base::TimePoint now = clock_.Now();
   Guest* heaviest = asking;
+  std::optional<Weight> most;
+  if (asking != nullptr) most.emplace(what, *asking, now);
   for (Guest* guest : guests_) {
     if (guest == asking || guest->state_ == Guest::State::kInHand) continue;
     if (what == Scarce::kBytes && guest->bytes_ == 0) continue;
-    if (heaviest == nullptr || Weight(what, *guest, now) > Weight(what, *heaviest, now)) {
-      heaviest = guest;
-    }
+    const Weight weight(what, *guest, now);
+    if (most && !(weight > *most)) continue;
+    heaviest = guest;
+    most = weight;
   }
   return heaviest;
 }

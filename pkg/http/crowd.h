@@ -45,6 +45,8 @@ class Crowd {
   [[nodiscard]] bool full() const { return size_ >= bounds_.connections; }
   // If it is full, makes one guest give way; false if none can.
   bool MakeRoom();
+  // True if `a` is further than `b` from having to give way. A guest that had to is behind all.
+  [[nodiscard]] static bool IsLighter(const Guest& a, const Guest& b);
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }

@@ -36,6 +36,8 @@ struct Request {
   std::string target = "/";  // path and query, already percent-encoded
   Headers headers;
   std::string body;
+  // Of a client, instead of ClientOptions::max_body_bytes.
+  std::optional<std::size_t> max_answer_bytes{};
 };
 
 struct Response {
@@ -61,6 +63,9 @@ struct Url {
 // Parses "https://10.0.0.1:6443/prefix". A missing port is the scheme's default. Errors:
 // kInvalidArgument.
 base::Result<Url> ParseUrl(std::string_view text);
+// For messages about a text that should be a URL, and may not parse: everything that may be a user
+// name or a password is replaced by "***".
+std::string WithoutCredentials(std::string_view url);
 
 // Percent-encodes everything but unreserved characters (RFC 3986).
 std::string EncodeComponent(std::string_view text);

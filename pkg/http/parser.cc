@@ -2,6 +2,7 @@
 
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
+#include <limits>
 
 namespace http {
 namespace {
@@ -10,8 +11,12 @@ namespace beast_http = boost::beast::http;
 using BoostError = boost::system::error_code;
 using View = boost::beast::string_view;
 
-// A chunk header line or a trailer beyond this size is not from a regular client.
-constexpr std::size_t kMaxUnparsed = std::size_t{128} << 10;
+// Nobody sends extensions of chunks, and trailers are short. Both are no part of a body, so that
+// its limit does not bound them.
+constexpr std::size_t kMaxExtension = std::size_t{1} << 10;
+constexpr std::size_t kMaxUnparsed = std::size_t{4} << 10;  // a line with a chunk's size; trailers
+// Of a body on the wire, if its size is limited. In chunks of five bytes a body doubles.
+constexpr std::size_t WireLimit(std::size_t body) { return 2 * body + (std::size_t{64} << 10); }
 
 std::string_view ToStd(View text) { return {text.data(), text.size()}; }
 
@@ -44,6 +49,10 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
 
  public:
   BeastParser() { Beast::eager(true); }
+  void LimitBody(std::size_t bytes) {
+    Beast::body_limit(bytes);
+    wire_limit_ = WireLimit(bytes);
+  }
   using Beast::body_limit;
   using Beast::header_limit;
   using Beast::skip;
@@ -55,8 +64,12 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
         Beast::put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
     waits_ = error == beast_http::error::need_more;
     if (waits_) {
-      if (bytes.size() - consumed <= kMaxUnparsed) return consumed;
-      error = beast_http::error::header_limit;
+      // Beast limits an unparsed header itself.
+      const bool fits = !header_done() || bytes.size() - consumed <= kMaxUnparsed;
+      error = fits ? BoostError() : beast_http::error::header_limit;
+    }
+    if (!error && header_done() && (wire_bytes_ += consumed) > wire_limit_) {
+      error = beast_http::error::body_limit;
     }
     if (!error) return consumed;
     const Refusal why = Explain(error);
@@ -118,7 +131,9 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
   }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, BoostError&) override {}
   std::size_t on_body_impl(View bytes, BoostError&) override { return Append(bytes); }
-  void on_chunk_header_impl(std::uint64_t, View, BoostError&) override {}
+  void on_chunk_header_impl(std::uint64_t, View extensions, BoostError& error) override {
+    if (extensions.size() > kMaxExtension) error = beast_http::error::header_limit;
+  }
   std::size_t on_chunk_body_impl(std::uint64_t, View bytes, BoostError&) override {
     return Append(bytes);
   }
@@ -130,6 +145,8 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
   }
 
   std::size_t fields_ = 0;
+  std::size_t wire_bytes_ = 0;  // from the piece on that ended the header
+  std::size_t wire_limit_ = std::numeric_limits<std::size_t>::max();
   bool waits_ = false;  // needs more bytes than it was given last
 };
 
@@ -138,7 +155,7 @@ class BeastParser final : public Base, private beast_http::basic_parser<is_reque
 std::unique_ptr<RequestParser> NewRequestParser(ParserLimits limits) {
   auto parser = std::make_unique<BeastParser<true, RequestParser>>();
   parser->header_limit(static_cast<std::uint32_t>(limits.header_bytes));
-  if (limits.body_bytes) parser->body_limit(*limits.body_bytes);
+  if (limits.body_bytes) parser->LimitBody(*limits.body_bytes);
   return parser;
 }
 

@@ -45,6 +45,8 @@ class ResponseParser : public Parser {
 
 struct ParserLimits {
   std::size_t header_bytes = std::size_t{64} << 10;
+  // Also bounds what the body takes on the wire, with the sizes of its chunks: 64 KiB and twice as
+  // many bytes.
   std::optional<std::size_t> body_bytes;
 };
 

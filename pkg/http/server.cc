@@ -36,6 +36,7 @@ class AsioServer final : public Server {
       : options_(std::move(options)),
         handler_(std::move(handler)),
         crowd_({.connections = options_.max_connections, .bytes = options_.max_held_bytes}, clock_),
+        handshakes_(std::make_shared<HandshakeQueue>(executor)),
         acceptor_(executor),
         pause_(executor),
         grace_(executor),
@@ -61,6 +62,7 @@ class AsioServer final : public Server {
   const Handler handler_;
   const base::RealClock clock_;
   Crowd crowd_;
+  const std::shared_ptr<HandshakeQueue> handshakes_;
   ServerStats turned_away_;
   std::shared_ptr<const TlsContext> tls_;  // null: plain
   Tcp::acceptor acceptor_;
@@ -165,7 +167,7 @@ void AsioServer::Begin(Tcp::socket socket) {
   const Tcp::endpoint remote = socket.remote_endpoint(gone);
   // The client has disconnected already.
   if (gone) return;
-  const ServerShared shared{options_, handler_, crowd_, turned_away_};
+  const ServerShared shared{options_, handler_, crowd_, *handshakes_, turned_away_};
   auto connection = std::make_shared<ServerConnection>(
       shared, Plain(remote.address()), std::make_shared<Socket>(std::move(socket), Text(remote)),
       tls_);

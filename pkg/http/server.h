@@ -92,7 +92,7 @@ struct ServerStats {
   std::uint64_t no_memory = 0;  // 429, or an answer that the client did not read
   std::uint64_t slow = 0;       // 408, or a handshake that took too long
   std::uint64_t too_large = 0;  // 413, 431
-  std::uint64_t malformed = 0;  // 400
+  std::uint64_t malformed = 0;  // 400, or too many TLS records without data
 };
 
 class Server {

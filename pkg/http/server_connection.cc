@@ -150,6 +150,7 @@ ServerConnection::ServerConnection(const ServerShared& shared, const std::string
     : Guest(shared.crowd, address),
       options_(shared.options),
       handler_(shared.handler),
+      handshakes_(shared.handshakes),
       turned_away_(shared.turned_away),
       connection_(std::move(socket)),
       tls_(std::move(tls)),
@@ -173,6 +174,7 @@ base::Task<void> ServerConnection::Run() {
     const bool more = co_await Answer(std::move(**request));
     if (!more) break;
   }
+  if (secured_ && secured_->flooded()) ++turned_away_.malformed;
   connection_.Close();
 }
 
@@ -214,9 +216,13 @@ void ServerConnection::StopNow() {
 base::Task<bool> ServerConnection::Handshake() {
   if (!tls_) co_return true;
   const base::TimePoint deadline = In(options_.header_timeout);
+  const auto turn = [this, deadline] {
+    return handshakes_.Turn(*this, connection_.socket().shared_from_this(), deadline);
+  };
   // No memory for a handshake before the client has sent anything.
   auto spoken =
       co_await connection_.socket().Wait(Purpose::kReceive, Attempt::Kind::kWantRead, deadline);
+  if (spoken) spoken = co_await turn();
   if (!spoken) {
     if (spoken.error().Is(base::ErrorCode::kTimeout)) ++turned_away_.slow;
     co_return false;
@@ -225,8 +231,8 @@ base::Task<bool> ServerConnection::Handshake() {
     ++turned_away_.no_memory;
     co_return false;
   }
-  std::shared_ptr<TlsStream> stream = TlsStream::Server(tls_, connection_.stream(), peer_.address);
-  auto done = co_await connection_.StartTls(stream, deadline);
+  secured_ = TlsStream::Server(tls_, connection_.stream(), peer_.address);
+  auto done = co_await connection_.StartTls(secured_, deadline, turn);
   if (!done) {
     if (done.error().Is(base::ErrorCode::kTimeout)) ++turned_away_.slow;
     VLOG(1) << "TLS handshake failed: " << done.error().message;
@@ -236,7 +242,7 @@ base::Task<bool> ServerConnection::Handshake() {
         << done.error().message;
     co_return false;
   }
-  PeerIdentity identity = stream->Identity();
+  PeerIdentity identity = secured_->Identity();
   peer_.client_common_name = std::move(identity.common_name);
   peer_.client_organizations = std::move(identity.organizations);
   co_return true;

@@ -14,6 +14,7 @@
 #include "pkg/base/task_group.h"
 #include "pkg/http/connection.h"
 #include "pkg/http/crowd.h"
+#include "pkg/http/handshake_queue.h"
 #include "pkg/http/parser.h"
 #include "pkg/http/server.h"
 
@@ -26,6 +27,7 @@ struct ServerShared {
   const ServerOptions& options;
   const Handler& handler;
   Crowd& crowd;
+  HandshakeQueue& handshakes;
   ServerStats& turned_away;
 };
 
@@ -74,9 +76,11 @@ class ServerConnection final : private Crowd::Guest {
 
   const ServerOptions& options_;
   const Handler& handler_;
+  HandshakeQueue& handshakes_;
   ServerStats& turned_away_;
   Connection connection_;
   std::shared_ptr<const TlsContext> tls_;
+  std::shared_ptr<TlsStream> secured_;  // null for plain HTTP, and before the handshake
   Peer peer_;
   Phase phase_ = Phase::kHandshake;
   bool first_ = true;             // no request was read yet

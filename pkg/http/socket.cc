@@ -69,16 +69,23 @@ base::Task<base::Result<void>> Socket::Connect(Tcp::endpoint endpoint, base::Tim
 
 base::Task<base::Result<void>> Socket::Wait(Purpose purpose, Attempt::Kind want,
                                             base::TimePoint deadline) {
+  const bool writes = want == Attempt::Kind::kWantWrite;
+  return WaitFor(purpose, writes ? Tcp::socket::wait_write : Tcp::socket::wait_read, deadline);
+}
+
+base::Task<base::Result<void>> Socket::WaitForWake(base::TimePoint deadline) {
+  return WaitFor(Purpose::kReceive, Tcp::socket::wait_error, deadline);
+}
+
+base::Task<base::Result<void>> Socket::WaitFor(Purpose purpose, Tcp::socket::wait_type event,
+                                               base::TimePoint deadline) {
   const auto self = shared_from_this();
   const auto before = co_await asio::this_coro::cancellation_state;
-  if (before.cancelled() != asio::cancellation_type::none) {
-    co_return base::Error{.code = base::ErrorCode::kCancelled, .message = peer_ + ": cancelled"};
-  }
+  auto may = MayWait(before.cancelled() != asio::cancellation_type::none, deadline);
+  if (!may) co_return may.error();
   if (!socket_.is_open()) co_return Unavailable(peer_, "connection closed");
   Arm(purpose, deadline);
-  const auto direction =
-      want == Attempt::Kind::kWantWrite ? Tcp::socket::wait_write : Tcp::socket::wait_read;
-  const auto [error] = co_await socket_.async_wait(direction, base::kTuple);
+  const auto [error] = co_await socket_.async_wait(event, base::kTuple);
   Deadline(purpose) = base::TimePoint::max();
   const auto after = co_await asio::this_coro::cancellation_state;
   if (after.cancelled() != asio::cancellation_type::none) {
@@ -93,6 +100,18 @@ base::Task<base::Result<void>> Socket::Wait(Purpose purpose, Attempt::Kind want,
     co_return Unavailable(peer_, error.message());
   }
   co_return base::Result<void>();
+}
+
+// The timer alone does not end a series of waits for bytes that keep coming: each of them may be
+// over before the timer's handler runs.
+base::Result<void> Socket::MayWait(bool cancelled, base::TimePoint deadline) const {
+  if (cancelled) {
+    return base::Error{.code = base::ErrorCode::kCancelled, .message = peer_ + ": cancelled"};
+  }
+  if (deadline != base::TimePoint::max() && base::RealClock().Now() >= deadline) {
+    return base::Error{.code = base::ErrorCode::kTimeout, .message = peer_ + ": timed out"};
+  }
+  return {};
 }
 
 Attempt Socket::TryRead(std::span<char> into) {

@@ -32,10 +32,15 @@ class Socket final : public Stream, public std::enable_shared_from_this<Socket> 
 
   // Errors: kTimeout, kUnavailable ("connect to host:port: Connection refused"), kCancelled.
   base::Task<base::Result<void>> Connect(Tcp::endpoint endpoint, base::TimePoint deadline);
-  // Returns when the stream may be tried again, possibly early. Errors: kTimeout, kCancelled,
-  // kUnavailable after Close().
+  // Returns when the stream may be tried again, possibly early. Errors: kTimeout, also if the
+  // deadline has passed already; kCancelled; kUnavailable after Close().
   base::Task<base::Result<void>> Wait(Purpose purpose, Attempt::Kind want,
                                       base::TimePoint deadline);
+
+  // Returns after Wake(), or when the peer has disconnected. Errors: those of Wait().
+  base::Task<base::Result<void>> WaitForWake(base::TimePoint deadline);
+  // What Wait() checks first, for those who need not wait. Errors: kTimeout, kCancelled.
+  [[nodiscard]] base::Result<void> MayWait(bool cancelled, base::TimePoint deadline) const;
 
   Attempt TryRead(std::span<char> into) override;
   Attempt TryWrite(std::string_view bytes) override;
@@ -57,6 +62,8 @@ class Socket final : public Stream, public std::enable_shared_from_this<Socket> 
   [[nodiscard]] base::asio::any_io_executor executor() { return socket_.get_executor(); }
 
  private:
+  base::Task<base::Result<void>> WaitFor(Purpose purpose, Tcp::socket::wait_type event,
+                                         base::TimePoint deadline);
   void Arm(Purpose purpose, base::TimePoint deadline);
   void Ring();
   base::TimePoint& Deadline(Purpose purpose) {

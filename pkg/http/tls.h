@@ -15,6 +15,7 @@
 #include "pkg/http/server.h"
 #include "pkg/http/stream.h"
 
+using SSL = struct ssl_st;
 using SSL_CTX = struct ssl_ctx_st;
 
 namespace http {
@@ -56,6 +57,12 @@ class TlsStream : public Stream {
                                            std::shared_ptr<Stream> lower, std::string peer);
   // The subject of the peer's verified certificate; empty if there is none.
   [[nodiscard]] virtual PeerIdentity Identity() const = 0;
+  // True if the stream has failed because the peer sent too much without data (record_guard.h).
+  [[nodiscard]] virtual bool flooded() const = 0;
+
+  // OpenSSL's message callback of every context.
+  static void OnMessage(int sent, int version, int type, const void* bytes, std::size_t size,
+                        SSL* ssl, void* unused);
 };
 
 }  // namespace http

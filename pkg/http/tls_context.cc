@@ -1,3 +1,5 @@
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -42,6 +44,17 @@ void Trust(SSL_CTX* context, const std::vector<openssl::Certificate>& roots) {
 // OpenSSL allocates memory for a chain as soon as its length is announced.
 constexpr long kMaxClientChainBytes = 32L << 10;
 
+// Each handshake takes a signature, before anything is known about the client. With RSA its time
+// grows with the third power of the length.
+void WarnIfExpensive(const EVP_PKEY* key) {
+  constexpr int kMostBits = 2048;
+  const int bits = EVP_PKEY_get_bits(key);
+  LOG_IF(WARNING, EVP_PKEY_is_a(key, "RSA") == 1 && bits > kMostBits)
+      << "the server's RSA key makes TLS handshakes expensive, and a flood of them slow: use ECDSA "
+         "P-256, or RSA with 2048 bits; bits="
+      << bits;
+}
+
 constexpr unsigned char kAlpn[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
 // Selects http/1.1 if it is offered. Without a common protocol the handshake continues without
@@ -67,6 +80,7 @@ TlsContext::TlsContext() : context_(SSL_CTX_new(TLS_method())) {
                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_read_ahead(context_, 1);  // one system call for each record, not two
+  SSL_CTX_set_msg_callback(context_, TlsStream::OnMessage);
 }
 
 TlsContext::~TlsContext() { SSL_CTX_free(context_); }
@@ -107,6 +121,7 @@ base::Result<std::shared_ptr<const TlsContext>> TlsContext::ForServer(const Serv
   SSL_CTX_set_max_cert_list(made->context_, kMaxClientChainBytes);
   auto done = UseIdentity(made->context_, options.cert_pem, options.key_pem, "server");
   if (!done) return done.error();
+  WarnIfExpensive(SSL_CTX_get0_privatekey(made->context_));
   if (!made->verifies_) return std::shared_ptr<const TlsContext>(made);
 
   const auto roots =

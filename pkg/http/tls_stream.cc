@@ -5,6 +5,7 @@
 
 #include "pkg/http/hello_guard.h"
 #include "pkg/http/openssl.h"
+#include "pkg/http/record_guard.h"
 #include "pkg/http/tls.h"
 
 namespace http {
@@ -25,6 +26,8 @@ class OpenSslStream final : public TlsStream {
   Attempt TryHandshake() override;
   void TryGoodbye() override;
   [[nodiscard]] PeerIdentity Identity() const override;
+  [[nodiscard]] bool flooded() const override { return flooded_; }
+  void CountRecord();
 
  private:
   static BIO_METHOD* LowerBio();
@@ -42,6 +45,7 @@ class OpenSslStream final : public TlsStream {
   std::shared_ptr<const TlsContext> context_;
   std::shared_ptr<Stream> lower_;
   std::optional<HelloGuard> guard_;  // only for a server
+  RecordGuard records_;
   std::string peer_;
   std::string name_;  // the name that the certificate must have
   SSL* ssl_;
@@ -49,7 +53,8 @@ class OpenSslStream final : public TlsStream {
   std::optional<base::Error> lower_error_;
   std::string untrusted_;  // why the peer's certificate is not trusted
   bool lower_ended_ = false;
-  bool failed_ = false;  // OpenSSL must not be called again, not even to close
+  bool flooded_ = false;  // the peer has sent too much without data
+  bool failed_ = false;   // OpenSSL must not be called again, not even to close
 };
 
 OpenSslStream::OpenSslStream(std::shared_ptr<const TlsContext> context,
@@ -184,11 +189,19 @@ int OpenSslStream::Answer(BIO* bio, Attempt attempt) {
   return -1;
 }
 
+void OpenSslStream::CountRecord() {
+  if (records_.OnRecord()) return;
+  flooded_ = true;
+  // As after the peer's close_notify, OpenSSL takes nothing more, whether it has arrived or not.
+  SSL_set_shutdown(ssl_, SSL_get_shutdown(ssl_) | SSL_RECEIVED_SHUTDOWN);
+}
+
 Attempt OpenSslStream::TryRead(std::span<char> into) {
   std::size_t bytes = 0;
   // SSL_get_error() also reads this thread's queue, which may have errors of other connections.
   ERR_clear_error();
   const int result = SSL_read_ex(ssl_, into.data(), into.size(), &bytes);
+  if (result == 1) records_.OnData(bytes);
   return Outcome(result, bytes);
 }
 
@@ -201,7 +214,9 @@ Attempt OpenSslStream::TryWrite(std::string_view text) {
 
 Attempt OpenSslStream::TryHandshake() {
   ERR_clear_error();
-  return Outcome(SSL_do_handshake(ssl_), 0);
+  Attempt attempt = Outcome(SSL_do_handshake(ssl_), 0);
+  if (attempt.kind == Attempt::Kind::kDone) records_.OnHandshakeDone();
+  return attempt;
 }
 
 void OpenSslStream::TryGoodbye() {
@@ -213,6 +228,10 @@ void OpenSslStream::TryGoodbye() {
 }
 
 Attempt OpenSslStream::Outcome(int result, std::size_t bytes) {
+  if (flooded_) {
+    failed_ = true;
+    return Attempt::Failed(Refused("it sends too many records without data"));
+  }
   if (result == 1) return Attempt::Done(bytes);
   switch (SSL_get_error(ssl_, result)) {
     case SSL_ERROR_WANT_READ:
@@ -256,6 +275,11 @@ PeerIdentity OpenSslStream::Identity() const {
 }
 
 }  // namespace
+
+void TlsStream::OnMessage(int sent, int, int type, const void*, std::size_t, SSL* ssl, void*) {
+  if (sent != 0 || (type != SSL3_RT_HEADER && type != SSL3_RT_HANDSHAKE)) return;
+  static_cast<OpenSslStream*>(SSL_get_app_data(ssl))->CountRecord();
+}
 
 std::unique_ptr<TlsStream> TlsStream::Client(std::shared_ptr<const TlsContext> context,
                                              std::shared_ptr<Stream> lower, const std::string& name,

@@ -13,7 +13,7 @@ namespace {
 
 base::Error Invalid(std::string_view what, std::string_view text, std::string_view why) {
   std::string message(what);
-  message.append(" \"").append(text).append("\": ").append(why);
+  message.append(" \"").append(WithoutCredentials(text)).append("\": ").append(why);
   return {.code = base::ErrorCode::kInvalidArgument, .message = std::move(message)};
 }
 
@@ -121,6 +121,14 @@ base::Result<Query> ParseQuery(std::string_view text) {
 }
 
 }  // namespace
+
+std::string WithoutCredentials(std::string_view url) {
+  const std::size_t at = url.rfind('@');
+  if (at == std::string_view::npos) return std::string(url);
+  const std::size_t separator = url.substr(0, at).find("://");
+  const std::size_t begin = separator == std::string_view::npos ? 0 : separator + 3;
+  return std::string(url.substr(0, begin)).append("***").append(url.substr(at));
+}
 
 std::string Url::Authority() const { return Bracketed(host) + ":" + std::to_string(port); }
 

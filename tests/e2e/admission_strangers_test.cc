@@ -53,6 +53,21 @@ void CreateUntil(Admission& a, const std::function<bool()>& done) {
       Stretched(120s));
 }
 
+constexpr const char* kAdminToken = "e2e-admin-token";
+
+// The metrics of a daemon that guards them.
+std::string GuardedMetrics(const Daemon& daemon) {
+  HttpsCall call{.port = daemon.metrics_port(), .method = "GET", .path = "/metrics"};
+  call.headers.Set("Authorization", std::string("Bearer ") + kAdminToken);
+  return Call(call).body;
+}
+
+// The value of a series; -1 if the text does not have it.
+double ValueOf(const std::string& text, const std::string& series) {
+  const std::size_t at = text.find("\n" + series + " ");
+  return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
+}
+
 std::string ReviewWith(const std::string& containers) {
   return R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"e2e",)"
          R"("kind":{"group":"","version":"v1","kind":"Pod"},)"
@@ -126,6 +141,29 @@ TEST_CASE("strangers: a client with all connections of the probe port delays no 
     CHECK(daemon.Probe("/livez") == 200);
     CHECK(daemon.Metric("http_server_connections").value_or(0) > 0);
   }
+}
+
+TEST_CASE("strangers: TLS records without data hold no port", "[e2e][admission][strangers]") {
+  // Handled in one go, so many take two seconds.
+  constexpr int kUpdates = 200'000;
+  const std::string server = GENERATE("admission", "metrics");
+  AdmissionOptions options;
+  options.more_flags = {"--metrics-secure=true"};
+  Admission a(options);
+  a.Limit("q", {{"pods", "100000"}, {"configmaps", "100000"}});
+  const std::uint16_t port = server == "admission" ? a.port() : a.daemon().metrics_port();
+  const Strangers strangers({.port = port, .count = 2, .addresses = 2}, UpdatesItsKeys(kUpdates));
+  // A client comes again only when it was disconnected.
+  CreateUntil(a, [&] { return strangers.made() > 4; });
+  const std::string metrics = GuardedMetrics(a.daemon());
+  CHECK(ValueOf(metrics, "http_server_turned_away_total{reason=\"malformed\",server=\"" + server +
+                             "\"}") >= 2);
+  const double seconds = ValueOf(metrics, "quota_event_loop_held_seconds_count");
+  CHECK(seconds > 0);
+  if (IsShipped()) {
+    CHECK(ValueOf(metrics, "quota_event_loop_held_seconds_bucket{le=\"1\"}") == seconds);
+  }
+  CHECK(a.daemon().Probe("/livez") == 200);
 }
 
 TEST_CASE("strangers: a review of many small values does not fill the memory",

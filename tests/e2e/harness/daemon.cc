@@ -17,6 +17,7 @@ PlainAnswer PlainGet(std::uint16_t port, const std::string& path) {
   base::asio::io_context io{1};
   http::ClientOptions options;
   options.server = {.scheme = "http", .host = "127.0.0.1", .port = port};
+  options.max_body_bytes = options.max_held_bytes;  // of many series
   auto client = http::NewClient(io.get_executor(), options);
   if (!client) throw std::runtime_error(client.error().message);
   PlainAnswer answer;

@@ -9,6 +9,7 @@
 
 #include "pkg/base/scheduler.h"
 #include "pkg/http/connection.h"
+#include "tests/pkg/http/tls_attacker.h"
 
 namespace e2e {
 namespace {
@@ -50,6 +51,8 @@ Conduct BeginsABody(std::size_t bytes) {
           .body = bytes};
 }
 
+Conduct UpdatesItsKeys(int times) { return {.tls = false, .key_updates = times}; }
+
 Strangers::Strangers(const Where& where, Conduct conduct)
     : port_(where.port), conduct_(std::move(conduct)), context_(Context()) {
   for (int i = 0; i < where.count; ++i) {
@@ -90,6 +93,7 @@ base::Task<void> Strangers::ComeOnce(std::string address) {
     if (!shaken) co_return;
   }
   ++made_;
+  if (conduct_.key_updates > 0) co_return co_await Flood(connection);
   ++held_;
   bool open = true;
   if (!conduct_.say.empty()) {
@@ -107,6 +111,31 @@ base::Task<void> Strangers::ComeOnce(std::string address) {
     open = received && !received->empty();
   }
   --held_;
+}
+
+base::Task<void> Strangers::Flood(http::Connection& connection) {
+  http::test::TlsAttacker attacker({});
+  for (bool done = false; !done;) {
+    done = attacker.ShakeHands();
+    std::string bytes = attacker.Take();
+    if (!bytes.empty()) (void)co_await connection.Send(std::move(bytes), Never());
+    if (done) break;
+    const auto received = co_await connection.Receive(Never());
+    if (!received || received->empty()) co_return;
+    attacker.Give(*received);
+  }
+  attacker.UpdateKeys(conduct_.key_updates, false);
+  for (std::string records = attacker.Take(); !records.empty();) {
+    const auto sent = co_await connection.Send(records.substr(0, kPieceBytes), Never());
+    if (!sent) break;
+    sent_ += std::min(kPieceBytes, records.size());
+    records.erase(0, kPieceBytes);
+  }
+  // Until the other side ends the connection.
+  for (bool open = true; open;) {
+    const auto received = co_await connection.Receive(Never());
+    open = received && !received->empty();
+  }
 }
 
 }  // namespace e2e

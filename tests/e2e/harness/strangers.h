@@ -12,6 +12,7 @@
 
 #include "pkg/base/asio.h"
 #include "pkg/base/task_group.h"
+#include "pkg/http/connection.h"
 #include "pkg/http/tls.h"
 
 namespace e2e {
@@ -21,6 +22,7 @@ struct Conduct {
   std::string say{};     // then sends this
   std::size_t body = 0;  // then sends so many bytes of a body that is one byte longer
   bool reads = true;     // reads the answers
+  int key_updates = 0;   // then sends so many TLS records without data
 };
 
 // The behaviours of such clients at the webhook's port.
@@ -29,6 +31,7 @@ Conduct AnnouncesALongHello();  // of 128 KiB, of which a few bytes are sent
 Conduct ShakesHandsOnly();
 Conduct BeginsAHeader(std::size_t bytes);
 Conduct BeginsABody(std::size_t bytes);
+Conduct UpdatesItsKeys(int times);  // all prepared before the first is sent
 
 class Strangers {
  public:
@@ -44,7 +47,7 @@ class Strangers {
   Strangers(const Strangers&) = delete;
   Strangers& operator=(const Strangers&) = delete;
 
-  // Bytes sent so far, current connections, and connections made so far.
+  // Bytes of bodies and key updates sent so far, current connections, and connections made so far.
   [[nodiscard]] std::size_t sent() const { return sent_; }
   [[nodiscard]] int held() const { return held_; }
   [[nodiscard]] int made() const { return made_; }
@@ -52,6 +55,7 @@ class Strangers {
  private:
   base::Task<void> KeepComing(std::string address);
   base::Task<void> ComeOnce(std::string address);
+  base::Task<void> Flood(http::Connection& connection);
 
   const std::uint16_t port_;
   const Conduct conduct_;

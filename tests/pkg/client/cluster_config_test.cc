@@ -67,6 +67,12 @@ TEST_CASE("cluster config: the error for exclusive fields names them", "[client]
       {R"({})", R"({})", "/f: cluster \"k\": server is missing"},
       {R"({"server":"socks5://h"})", R"({})",
        "/f: cluster \"k\": server \"socks5://h\" must begin with https:// or http://"},
+      {R"({"server":"socks5://bob:S3cr3t@h"})", R"({})",
+       "/f: cluster \"k\": server \"socks5://***@h\" must begin with https:// or http://"},
+      {R"({"server":"https://bob:S3cr3t@h:x"})", R"({})",
+       "/f: cluster \"k\": server: URL \"https://***@h:x\": "},
+      {R"({"server":"https://h","proxy-url":"http://bob:S3#@p"})", R"({})",
+       "/f: cluster \"k\": proxy-url: URL \"http://***@p\": "},
       {R"({"server":"https://h","insecure-skip-tls-verify":true,"certificate-authority-data":")" +
            data + "\"}",
        R"({})",

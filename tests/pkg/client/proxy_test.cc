@@ -92,5 +92,13 @@ TEST_CASE("proxy: the error for an invalid URL names the variable", "[client]") 
   CHECK_THAT(proxy.error().message, Catch::StartsWith("environment variable https_proxy: "));
 }
 
+TEST_CASE("proxy: the error for an invalid URL has no password", "[client]") {
+  for (const char* url : {"http://bob:S3cr3t#pw@p:1", "bob:S3cr3t#pw@p:1", "ftp://bob:S3cr3t@p"}) {
+    const auto proxy = ProxyFromEnvironment(Server("https://h"), Variables({{"HTTPS_PROXY", url}}));
+    REQUIRE_FALSE(proxy);
+    CHECK(proxy.error().message.find("S3cr3t") == std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace client::proxy_test

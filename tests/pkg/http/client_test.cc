@@ -212,6 +212,29 @@ TEST_CASE("client: unusual but valid answers are understood", "[http][client]") 
   });
 }
 
+TEST_CASE("client: interim answers without end are malformed", "[http][client]") {
+  const int most = GENERATE(10, 11);
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    Listener listener(loopback.io());
+    base::TaskGroup server(loopback.io().get_executor());
+    server.Spawn("server", [&]() -> Task<void> {
+      const auto connection = co_await listener.Accept();
+      co_await ReadUntil(*connection, "\r\n\r\n");
+      std::string answer;
+      for (int i = 0; i < most; ++i) answer += "HTTP/1.1 100 Continue\r\n\r\n";
+      answer += "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+      co_await connection->Send(std::move(answer), Soon());
+    });
+    const auto client = NewClient(loopback.io(), listener.port());
+    const auto response = co_await client->Do(Get("/"), kLong);
+    CHECK(response.has_value() == (most == 10));
+    if (!response) CHECK(response.error().Is(ErrorCode::kMalformed));
+    co_await server.Join();
+  });
+}
+
 TEST_CASE("client: an answer that is not HTTP is malformed", "[http][client]") {
   Loopback loopback;
   loopback.handler = http::test::Echo;
@@ -261,6 +284,80 @@ TEST_CASE("client: a body above the bound is refused", "[http][client]") {
     const auto response = co_await client->Do(Get("/"), kLong);
     REQUIRE_FALSE(response.has_value());
     CHECK(response.error().Is(ErrorCode::kTooLarge));
+  });
+}
+
+TEST_CASE("client: a request may allow a larger or a smaller answer", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = [](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
+    co_await writer.Send(Body(std::string(1000, 'x')));
+  };
+  loopback.Run([&]() -> Task<void> {
+    for (const std::size_t most : {std::size_t{999}, std::size_t{1000}}) {
+      http::ClientOptions options;
+      options.max_body_bytes = 1999 - most;
+      const auto client = NewClient(loopback, std::move(options));
+      auto request = Get("/");
+      request.max_answer_bytes = most;
+      const auto response = co_await client->Do(std::move(request), kLong);
+      CHECK(response.has_value() == (most == 1000));
+    }
+  });
+}
+
+TEST_CASE("client: a long refusal is cut", "[http][client]") {
+  Loopback loopback;
+  loopback.handler = [](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
+    co_await writer.Start(503, {});
+    for (bool open = true; open;) {
+      const auto written = co_await writer.Write("down " + std::string(100'000, 'x'));
+      open = written.has_value();
+    }
+  };
+  loopback.Run([&]() -> Task<void> {
+    const auto client = NewClient(loopback);
+    const auto response = co_await client->Do(Get("/"), kLong);
+    REQUIRE(response.has_value());
+    CHECK(response->status == 503);
+    CHECK(response->body.size() == std::size_t{256} << 10);
+    CHECK(response->body.starts_with("down "));
+  });
+}
+
+TEST_CASE("client: answers in progress have a bound together", "[http][client]") {
+  constexpr std::size_t kEach = 400'000;
+  Loopback loopback;
+  std::size_t asked = 0;
+  bool finish = false;
+  loopback.handler = [&](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
+    ++asked;
+    co_await writer.Start(200, {});
+    co_await writer.Write(std::string(kEach, 'x'));
+    while (!finish) co_await http::test::Yield();
+    co_await writer.Finish();
+  };
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.max_held_bytes = 2 * kEach + 1;
+    const auto client = NewClient(loopback, std::move(options));
+    std::vector<base::Result<http::Response>> answers;
+    base::TaskGroup tasks(loopback.io().get_executor());
+    for (int i = 0; i < 3; ++i) {
+      tasks.Spawn("ask",
+                  [&]() -> Task<void> { answers.push_back(co_await client->Do(Get("/"), kLong)); });
+    }
+    while (answers.empty()) co_await http::test::Yield();
+    REQUIRE_FALSE(answers[0].has_value());
+    CHECK(answers[0].error().Is(ErrorCode::kUnavailable));
+    finish = true;
+    co_await tasks.Join();
+    REQUIRE(answers.size() == 3);
+    CHECK((answers[1].has_value() && answers[2].has_value()));
+    // What was held is free again.
+    for (int i = 0; i < 5; ++i) {
+      const auto later = co_await client->Do(Get("/"), kLong);
+      CHECK(later.has_value());
+    }
   });
 }
 

@@ -215,4 +215,25 @@ TEST_CASE("crowd: no memory is taken back without a bound on bytes", "[http][cro
   CHECK_FALSE(one.released());
 }
 
+TEST_CASE("crowd: newcomers of the address with the fewest connections come first",
+          "[http][crowd]") {
+  Party party({.connections = 5});
+  const Client& first = party.Come("stranger");
+  party.clock.Advance(1s);
+  const Client& second = party.Come("stranger");
+  const Client& server = party.Come("server");
+  CHECK(Crowd::IsLighter(server, first));
+  CHECK(Crowd::IsLighter(server, second));
+  CHECK(Crowd::IsLighter(second, first));
+  CHECK_FALSE(Crowd::IsLighter(first, first));
+  // One that had to give way is behind all others.
+  party.Come("server");
+  party.Come("server");
+  REQUIRE(party.crowd.MakeRoom());
+  const Client& gone = first.closed() ? first : server;
+  REQUIRE(gone.closed());
+  CHECK_FALSE(Crowd::IsLighter(gone, second));
+  CHECK(Crowd::IsLighter(second, gone));
+}
+
 }  // namespace crowd_test

@@ -96,6 +96,33 @@ TEST_CASE("gunzip: a decompression bomb comes in bounded pieces", "[http][gzip]"
   CHECK(piece->size() <= (std::size_t{512} << 10));
 }
 
+TEST_CASE("client: a decompression bomb is refused while it is decoded", "[http][client][gzip]") {
+  Loopback loopback;
+  const std::string bomb = Gzip(std::string(std::size_t{50} << 20, ' '));
+  const int status = GENERATE(200, 500);
+  loopback.handler = [&](http::Request, http::Peer, http::ResponseWriter& writer) -> Task<void> {
+    http::Response response;
+    response.status = status;
+    response.headers.Add("Content-Encoding", "gzip");
+    response.body = bomb;
+    co_await writer.Send(std::move(response));
+  };
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.server = loopback.url();
+    options.max_held_bytes = options.max_body_bytes + 1;
+    const auto client = http::NewClient(loopback.io().get_executor(), options).value();
+    const auto response = co_await client->Do(http::Request(), kLong);
+    if (status == 200) {
+      REQUIRE_FALSE(response.has_value());
+      CHECK(response.error().Is(ErrorCode::kTooLarge));
+    } else {
+      REQUIRE(response.has_value());
+      CHECK(response->body.size() == options.max_refusal_bytes);
+    }
+  });
+}
+
 TEST_CASE("client: gzip is decoded if it was requested", "[http][client][gzip]") {
   const std::string plain = Numbers(300'000);
   const bool wanted = GENERATE(true, false);

@@ -54,4 +54,47 @@ TEST_CASE("parser: a body of known length may be cut anywhere", "[http]") {
   }
 }
 
+const std::string kChunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+TEST_CASE("parser: a chunk's extension has at most 1 KiB, however it arrives", "[http]") {
+  const std::size_t piece = GENERATE(std::size_t{1}, std::size_t{1} << 20);
+  const auto with = [](std::size_t bytes) {
+    return kChunked + "3;" + std::string(bytes - 1, 'e') + "\r\nabc\r\n0\r\n\r\n";
+  };
+  const auto accepted = NewRequestParser({});
+  CHECK(Show(*accepted, with(1024), piece).has_value());
+  CHECK(accepted->done());
+  const auto refused = NewRequestParser({});
+  CHECK(Show(*refused, with(1025), piece).error().Is(base::ErrorCode::kTooLarge));
+  CHECK(refused->refusal == 431);
+}
+
+TEST_CASE("parser: a chunk's size and trailers have an end", "[http]") {
+  const std::string endless = GENERATE("3;", "0\r\nA: ", "0\r\nA: b\r\nA: ");
+  const auto parser = NewRequestParser({});
+  CHECK(Show(*parser, kChunked + endless + std::string(10'000, 'x'), 100)
+            .error()
+            .Is(base::ErrorCode::kTooLarge));
+}
+
+TEST_CASE("parser: a limited body is limited on the wire, too", "[http]") {
+  constexpr std::size_t kLimit = 10'000;
+  const auto chunks = [](std::size_t count, std::size_t extension) {
+    std::string text = kChunked;
+    for (std::size_t i = 0; i < count; ++i) {
+      text += "1" + (extension > 0 ? ";" + std::string(extension - 1, 'e') : "") + "\r\nx\r\n";
+    }
+    return text + "0\r\n\r\n";
+  };
+  const auto small = NewRequestParser({.body_bytes = kLimit});
+  CHECK(Show(*small, chunks(kLimit, 0), 1'000).has_value());
+  CHECK(small->request.body.size() == kLimit);
+  const auto padded = NewRequestParser({.body_bytes = kLimit});
+  CHECK(Show(*padded, chunks(1'000, 100), 1'000).error().Is(base::ErrorCode::kTooLarge));
+  CHECK(padded->refusal == 413);
+  CHECK(padded->request.body.size() < kLimit);
+  const auto unlimited = NewRequestParser({});
+  CHECK(Show(*unlimited, chunks(1'000, 100), 1'000).has_value());
+}
+
 }  // namespace http::parser_test

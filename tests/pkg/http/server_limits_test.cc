@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
 #include "pkg/base/scheduler.h"
+#include "pkg/base/task_group.h"
 #include "pkg/http/client.h"
 #include "pkg/http/server.h"
 #include "tests/pkg/http/loopback.h"
+#include "tests/pkg/http/tls_attacker.h"
 
 namespace server_limits_test {
 
@@ -226,6 +229,65 @@ TEST_CASE("server: a Content-Length above the free memory is refused before the 
     CHECK(Contains(answer, "Connection: close\r\n"));
     CHECK(loopback.server().stats().no_memory == 1);
     CHECK(loopback.server().stats().held_bytes < 100'000);
+  });
+}
+
+TEST_CASE("server: a body that keeps coming ends at its deadline", "[http][server]") {
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.options.max_body_bytes = std::size_t{1} << 40;
+  loopback.options.body_timeout = 50ms;
+  loopback.Run([&]() -> Task<void> {
+    const auto connection = co_await loopback.Dial();
+    base::TaskGroup client(loopback.io().get_executor());
+    client.Spawn("client", [&]() -> Task<void> {
+      std::string begin = "POST /x HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+      auto sent = co_await connection->Send(std::move(begin), Soon());
+      std::string chunks;
+      while (chunks.size() < 60'000) chunks += "1;" + std::string(900, 'e') + "\r\nx\r\n";
+      while (sent) sent = co_await connection->Send(chunks, Soon());
+    });
+    const std::string answer = co_await ReadUntil(*connection, "\r\n\r\n");
+    CHECK(Contains(answer, "408 Request Timeout"));
+    connection->Close();
+    co_await client.Join();
+  });
+}
+
+TEST_CASE("server: hellos of strangers do not delay a known connection", "[http][server]") {
+  constexpr int kStrangers = 60;
+  const Authority authority;
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.options.tls = authority.Serve();
+  loopback.Run([&]() -> Task<void> {
+    http::ClientOptions options;
+    options.server = loopback.url();
+    options.tls.ca_pem = authority.ca.cert_pem;
+    const auto client = http::NewClient(loopback.io().get_executor(), options).value();
+    const auto first = co_await client->Do(http::Request(), kLong);
+    REQUIRE(first.has_value());
+    std::vector<std::unique_ptr<http::Connection>> strangers;
+    while (strangers.size() < kStrangers) strangers.push_back(co_await loopback.Dial());
+    co_await http::test::Yield();
+    std::vector<std::unique_ptr<http::test::TlsAttacker>> attackers;
+    for (const auto& stranger : strangers) {
+      attackers.push_back(
+          std::make_unique<http::test::TlsAttacker>(http::test::TlsAttacker::Options{}));
+      attackers.back()->ShakeHands();
+      std::string hello = attackers.back()->Take();
+      co_await stranger->Send(std::move(hello), Soon());
+    }
+    const auto answered = [&] {
+      return std::count_if(strangers.begin(), strangers.end(),
+                           [](const auto& each) { return each->socket().HasArrivals(); });
+    };
+    CHECK(answered() == 0);
+    const auto response = co_await client->Do(http::Request(), kLong);
+    REQUIRE(response.has_value());
+    // One in each turn of the event loop, of which a request takes a few.
+    CHECK(answered() < kStrangers / 3);
+    while (answered() < kStrangers) co_await http::test::Yield();
   });
 }
 

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/fake/captured_log.h"
 #include "tests/pkg/http/loopback.h"
+#include "tests/pkg/http/tls_attacker.h"
 
 namespace tls_test {
 
@@ -259,6 +261,15 @@ TEST_CASE("tls: a client is known by its verified certificate", "[http][tls]") {
     CHECK(missing.error().Is(ErrorCode::kTls));
     CHECK(Contains(missing.error().message, "certificate required"));
   }
+}
+
+TEST_CASE("tls: an RSA key that makes handshakes expensive is warned about", "[http][tls]") {
+  const unsigned bits = GENERATE(2048U, 3072U);
+  const fake::CapturedLog log;
+  const CertificatePair pair = http::test::RsaCertificate(bits);
+  CHECK(http::TlsContext::ForServer(Serve(pair)).has_value());
+  CHECK(log.With("bits=3072").size() == (bits == 3072 ? 1 : 0));
+  CHECK(log.With("handshakes expensive").size() == (bits == 3072 ? 1 : 0));
 }
 
 TEST_CASE("tls: changed certificates are used by new connections", "[http][tls]") {
