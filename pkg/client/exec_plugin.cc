@@ -1,5 +1,8 @@
 #include "pkg/client/exec_plugin.h"
 
+#include <glog/logging.h>
+#include <unistd.h>
+
 #include <utility>
 
 #include "pkg/api/object_meta.h"
@@ -112,8 +115,13 @@ base::Task<Result<ExecCredential>> RunExecPlugin(base::asio::any_io_executor exe
     options.environment.push_back(std::string(name).append("=").append(value));
   }
   options.environment.push_back("KUBERNETES_EXEC_INFO=" + ExecInfo(config));
+  // A user at a terminal may have to act, for example open a page to log in.
+  options.shares_stderr = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
   Result<ProcessResult> ran = co_await RunProcess(executor, std::move(options));
   if (!ran) co_return WithHint(ran.error(), exec);
+  LOG_IF(WARNING, !ran->errors.empty())
+      << "exec credential plugin wrote to standard error command=" << json::Quote(exec.command)
+      << " exit_status=" << ran->exit_status << " stderr=" << json::Quote(ran->errors);
   if (ran->exit_status != 0) {
     co_return Error{.code = ErrorCode::kUnauthorized,
                     .message = "exec credential plugin: " + exec.command +

@@ -1,6 +1,8 @@
 #include "pkg/client/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,6 +21,16 @@ constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
 Error ReadError(const std::string& path, int code) {
   return {.code = code == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidArgument,
           .message = "read " + path + ": " + std::strerror(code)};
+}
+
+// Others may have nothing to read now, or never end. Reading a folder fails by itself. /dev/null is
+// a usual name for an empty file.
+bool MayBeRead(int descriptor) {
+  const dev_t kNull = makedev(1, 3);
+  struct stat found {};
+  if (::fstat(descriptor, &found) != 0) return false;
+  return S_ISREG(found.st_mode) || S_ISDIR(found.st_mode) ||
+         (S_ISCHR(found.st_mode) && found.st_rdev == kNull);
 }
 
 base::Result<std::string> ReadAll(int descriptor, const std::string& path) {
@@ -40,9 +52,14 @@ base::Result<std::string> ReadAll(int descriptor, const std::string& path) {
 }  // namespace
 
 base::Result<std::string> ReadFile(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK, open() waits for a FIFO's writer.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return ReadError(path, errno);
-  base::Result<std::string> content = ReadAll(descriptor, path);
+  base::Result<std::string> content =
+      MayBeRead(descriptor)
+          ? ReadAll(descriptor, path)
+          : Error{.code = ErrorCode::kInvalidArgument,
+                  .message = "read " + path + ": it is a FIFO, a socket or a device, not a file"};
   ::close(descriptor);
   return content;
 }

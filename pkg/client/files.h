@@ -11,7 +11,7 @@
 namespace client {
 
 // Errors, naming the path: kNotFound if there is no such file, kInvalidArgument otherwise (no
-// permission, a folder, more than 16 MiB).
+// permission, a folder, a FIFO, a device other than /dev/null, more than 16 MiB).
 base::Result<std::string> ReadFile(const std::string& path);
 
 // Resolves `path` relative to the folder of `file`. Absolute paths and "" stay as they are.

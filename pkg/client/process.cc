@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -14,6 +15,8 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <thread>
+#include <utility>
 
 #include "pkg/base/asio.h"
 
@@ -35,15 +38,48 @@ Error ProcessError(const std::string& what, int code) {
           .message = what + ": " + std::strerror(code)};
 }
 
-// A started process and the reading end of its output. The destructor kills and reaps it.
+std::optional<int> Reaped(pid_t pid) {
+  int status = 0;
+  return ::waitpid(pid, &status, WNOHANG) == pid ? std::optional<int>(status) : std::nullopt;
+}
+
+// Waits in the background for a killed process: the kernel does not end one that waits for a dead
+// disk or network share.
+class Undertaker final : public std::enable_shared_from_this<Undertaker> {
+ public:
+  Undertaker(pid_t pid, const asio::any_io_executor& executor) : pid_(pid), pause_(executor) {}
+
+  void Wait() {
+    if (Reaped(pid_) || ++looks_ > kMostLooks) return;
+    pause_.expires_after(kLookInterval);
+    pause_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+      if (!error) self->Wait();
+    });
+  }
+
+ private:
+  static constexpr std::chrono::seconds kLookInterval{1};
+  static constexpr int kMostLooks = 60;
+  const pid_t pid_;
+  asio::steady_timer pause_;
+  int looks_ = 0;
+};
+
+// A started process and the reading ends of its output. The destructor kills and reaps it.
 class Child {
  public:
-  Child(pid_t pid, asio::posix::stream_descriptor pipe) : output(std::move(pipe)), pid_(pid) {}
+  Child(pid_t pid, asio::posix::stream_descriptor out, asio::posix::stream_descriptor err)
+      : output(std::move(out)), errors(std::move(err)), pid_(pid) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
     Kill();
-    while (!status_ && ::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    for (int looks = 0; !Poll(); ++looks) {
+      if (looks == kMostLooks) {
+        std::make_shared<Undertaker>(pid_, output.get_executor())->Wait();
+        return;
+      }
+      std::this_thread::sleep_for(kLookInterval);
     }
   }
 
@@ -55,15 +91,17 @@ class Child {
 
   // Returns the wait status if the process has ended.
   std::optional<int> Poll() {
-    int status = 0;
-    if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
+    if (!status_) status_ = Reaped(pid_);
     return status_;
   }
 
   asio::posix::stream_descriptor output;
+  asio::posix::stream_descriptor errors;  // not open if standard error is shared
   bool timed_out = false;
 
  private:
+  static constexpr std::chrono::milliseconds kLookInterval{1};
+  static constexpr int kMostLooks = 10;
   pid_t pid_;
   std::optional<int> status_;
 };
@@ -93,14 +131,16 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   return pointers;
 }
 
-// Starts the program with `output` as its standard output. Returns 0 or an errno value.
-int Spawn(ProcessOptions& options, int output, pid_t& pid) {
+// Starts the program with `output` as its standard output, and `errors` as its standard error
+// unless that is -1. Returns 0 or an errno value.
+int Spawn(ProcessOptions& options, int output, int errors, pid_t& pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  if (errors >= 0) posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
   // Asio's sockets have no FD_CLOEXEC. What the program leaves running would keep our ports.
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   // The daemon ignores SIGPIPE, for example; the program must not inherit that.
@@ -122,19 +162,85 @@ int Spawn(ProcessOptions& options, int output, pid_t& pid) {
   return code;
 }
 
-Result<std::shared_ptr<Child>> Start(asio::any_io_executor executor, ProcessOptions& options) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return ProcessError("pipe", errno);
-  pid_t pid = 0;
-  const int code = Spawn(options, ends[1], pid);
-  // Else the pipe would never end: our copy counts as a writer.
-  ::close(ends[1]);
-  if (code != 0) {
-    ::close(ends[0]);
-    return ProcessError("start " + options.arguments.front(), code);
+struct Pipe {
+  int reader = -1;
+  int writer = -1;
+  bool Open() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    reader = ends[0];
+    writer = ends[1];
+    return true;
   }
-  return std::make_shared<Child>(pid, asio::posix::stream_descriptor(executor, ends[0]));
+  // Our copy of the writing end counts as a writer: the pipe would never end.
+  void CloseWriter() {
+    if (writer >= 0) ::close(std::exchange(writer, -1));
+  }
+  void Close() {
+    CloseWriter();
+    if (reader >= 0) ::close(std::exchange(reader, -1));
+  }
+};
+
+Result<std::shared_ptr<Child>> Start(asio::any_io_executor executor, ProcessOptions& options) {
+  Pipe output;
+  Pipe errors;
+  const bool opened = output.Open() && (options.shares_stderr || errors.Open());
+  pid_t pid = 0;
+  const int code = opened ? Spawn(options, output.writer, errors.writer, pid) : errno;
+  output.CloseWriter();
+  errors.CloseWriter();
+  if (code != 0) {
+    output.Close();
+    errors.Close();
+    return ProcessError(opened ? "start " + options.arguments.front() : "pipe", code);
+  }
+  asio::posix::stream_descriptor err(executor);
+  if (errors.reader >= 0) err.assign(errors.reader);
+  return std::make_shared<Child>(pid, asio::posix::stream_descriptor(executor, output.reader),
+                                 std::move(err));
 }
+
+// Keeps the beginning of a standard error, and reads the rest, so that the program need not wait.
+class Errors final : public std::enable_shared_from_this<Errors> {
+ public:
+  explicit Errors(std::shared_ptr<Child> child) : child_(std::move(child)) {}
+
+  void Read() {
+    if (!child_->errors.is_open()) return;
+    child_->errors.async_read_some(
+        asio::buffer(buffer_),
+        [self = shared_from_this()](const boost::system::error_code& error, std::size_t bytes) {
+          self->Keep(bytes);
+          if (!error) self->Read();
+        });
+  }
+
+  // What the program has written, also if what it started keeps the pipe open.
+  std::string Take() {
+    boost::system::error_code error;
+    if (child_->errors.is_open()) child_->errors.non_blocking(true, error);
+    while (child_->errors.is_open() && !error && kept_.size() < kMost) {
+      Keep(child_->errors.read_some(asio::buffer(buffer_), error));
+    }
+    return std::move(kept_);
+  }
+
+  void Stop() {
+    boost::system::error_code ignored;
+    child_->errors.close(ignored);
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{4} << 10;
+  void Keep(std::size_t bytes) {
+    kept_.append(buffer_.data(), std::min(bytes, kMost - kept_.size()));
+  }
+
+  std::shared_ptr<Child> child_;
+  std::array<char, 4096> buffer_{};
+  std::string kept_;
+};
 
 base::Task<Result<std::string>> ReadOutput(std::shared_ptr<Child> child, std::size_t limit) {
   std::string output;
@@ -187,12 +293,19 @@ base::Task<Result<ProcessResult>> RunProcess(asio::any_io_executor executor,
     child->Kill();
     child->output.cancel();
   });
+  // Else a reader of a pipe that stays open would hold the child for ever.
+  struct Reading {
+    std::shared_ptr<Errors> errors;
+    ~Reading() { errors->Stop(); }
+  } const reading{std::make_shared<Errors>(*child)};
+  reading.errors->Read();
   Result<std::string> output = co_await ReadOutput(*child, options.max_output);
   if (!output) co_return output.error().Wrap(options.arguments.front());
   Result<int> status = co_await Reap(*child);
   if (!status) co_return status.error().Wrap(options.arguments.front());
   ProcessResult result;
   result.output = std::move(*output);
+  result.errors = reading.errors->Take();
   result.exit_status = *status;
   co_return result;
 }

@@ -2,9 +2,10 @@
 
 // Runs one program to its end without blocking the executor, and collects its output.
 //
-// The program gets no input, shares our standard error and no other descriptor, and has its own
+// The program gets no input, shares none of our descriptors unless `shares_stderr`, and has its own
 // process group. If it runs out of time, its output is too large, or the coroutine is cancelled,
-// the whole group is killed. No process and no descriptor is left behind. Single-threaded.
+// the whole group is killed. No process and no descriptor is left behind; only a process that the
+// kernel does not end within 10 ms is waited for in the background, for a minute. Single-threaded.
 
 #include <chrono>
 #include <string>
@@ -20,10 +21,12 @@ struct ProcessOptions {
   std::vector<std::string> environment;  // "NAME=value", added to ours; these win
   std::chrono::milliseconds timeout{60'000};
   std::size_t max_output = std::size_t{1} << 20;
+  bool shares_stderr = false;  // writes to our standard error, which is a terminal
 };
 
 struct ProcessResult {
   std::string output;   // standard output
+  std::string errors;   // the first 4 KiB of standard error, unless it is shared
   int exit_status = 0;  // 128 + n after signal n, as in a shell
 };
 

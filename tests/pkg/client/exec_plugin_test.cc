@@ -6,6 +6,7 @@
 
 #include "pkg/base/task_group.h"
 #include "pkg/client/process.h"
+#include "tests/fake/captured_log.h"
 #include "tests/pkg/client/print_result.h"
 #include "tests/pkg/client/scripted_http.h"
 #include "tests/pkg/client/temp_folder.h"
@@ -153,6 +154,34 @@ TEST_CASE("exec plugin: the error for a failed, missing or endless plugin names 
     Shell shell("while :; do echo 0123456789012345678901234567890123456789; done");
     CHECK(shell.Run().error().code == base::ErrorCode::kTooLarge);
   }
+}
+
+TEST_CASE("exec plugin: its standard error becomes one log record", "[client]") {
+  const fake::CapturedLog log;
+  Shell shell(R"sh(
+printf 'E2026 fake] forged line\n\033[31mred' >&2
+i=0; while [ $i -lt 2000 ]; do echo "0123456789012345678901234567890123456789" >&2; i=$((i+1)); done
+exit 3)sh");
+  CHECK_THAT(shell.Run().error().message, Contains("failed with exit status 3"));
+  const std::vector<std::string> lines = log.With("wrote to standard error");
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0],
+             Contains(R"(exit_status=3 stderr="E2026 fake] forged line\n\u001b[31mred01)"));
+  CHECK(lines[0].find('\n') == std::string::npos);
+  CHECK(lines[0].size() > 4'096);
+  CHECK(lines[0].size() < 5'000);
+}
+
+TEST_CASE("exec plugin: a child that keeps standard error open delays nothing", "[client]") {
+  Shell shell(R"(
+sleep 60 >/dev/null &
+echo hello >&2
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":'
+printf '{"token":"t"}}')");
+  const fake::CapturedLog log;
+  const auto credential = shell.Run();
+  REQUIRE(credential);
+  CHECK(log.With("stderr=\"hello\\n\"").size() == 1);
 }
 
 TEST_CASE("process: the program inherits no descriptor but the standard ones", "[client]") {
