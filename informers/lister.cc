@@ -4,9 +4,11 @@
 
 #include "informers/collection_requests.h"
 #include "informers/give_way.h"
+#include "informers/progress.h"
 #include "informers/splitters.h"
 #include "informers/watch_event.h"
 #include "pkg/api/object_meta.h"
+#include "pkg/base/duration.h"
 
 namespace informers {
 namespace {
@@ -89,9 +91,20 @@ base::Task<std::optional<Error>> Cancelled() {
   co_return Error{.code = ErrorCode::kCancelled, .message = "cancelled"};
 }
 
-base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const ReflectorOptions& options,
+Error TooSlow(base::Duration lasted) {
+  const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(lasted);
+  return {.code = ErrorCode::kTimeout,
+          .message = "the page arrives too slowly, after " + base::FormatDuration(time) +
+                     " it is not complete"};
+}
+
+// `last`: when the whole list must have ended.
+base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const base::Clock& clock,
+                                        const ReflectorOptions& options,
                                         const ObjectDecoder& decoder, const ListSink& sink,
-                                        std::string continue_token) {
+                                        std::string continue_token, base::TimePoint last) {
+  const base::TimePoint begin = clock.Now();
+  Progress progress(begin, std::min(begin + options.list_page_timeout, last));
   auto opened = co_await client.Stream(ListRequest(options, decoder, continue_token));
   std::optional<Error> stop = co_await Cancelled();
   if (stop) co_return *stop;
@@ -100,25 +113,36 @@ base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const Reflect
   PageReader reader(options, decoder, sink);
   const auto take = [&reader](std::string_view piece) { return reader.Feed(piece); };
   for (;;) {
-    const auto bytes = co_await body->Read(options.list_idle_timeout);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(progress.Until() - clock.Now());
+    if (left <= std::chrono::milliseconds::zero()) co_return TooSlow(clock.Now() - begin);
+    const auto idle = std::chrono::milliseconds(options.list_idle_timeout);
+    const auto bytes = co_await body->Read(std::min(left, idle));
     stop = co_await Cancelled();
     if (stop) co_return *stop;
     if (!bytes) co_return bytes.error();
     if (!*bytes) co_return reader.Finish();
+    progress.Take(clock.Now(), (*bytes)->size());
     const base::Result<void> fed = co_await TakeInPieces(**bytes, take);
     if (!fed) co_return fed.error();
   }
 }
 
 // One pass over all pages. Sets `restart` if the error is an expired continue token.
-base::Task<base::Result<std::string>> ListOnce(client::ApiClient& client,
+base::Task<base::Result<std::string>> ListOnce(client::ApiClient& client, const base::Clock& clock,
                                                const ReflectorOptions& options,
-                                               const ListSink& sink, bool& restart) {
+                                               const ListSink& sink, base::TimePoint last,
+                                               bool& restart) {
   const ObjectDecoder decoder(options);
   std::string version;
   std::string token;
   for (;;) {
-    const base::Result<Page> page = co_await ReadPage(client, options, decoder, sink, token);
+    if (clock.Now() >= last) {
+      co_return Error{
+          .code = ErrorCode::kTimeout,
+          .message = "it did not end within " + base::FormatDuration(options.list_timeout)};
+    }
+    const base::Result<Page> page =
+        co_await ReadPage(client, clock, options, decoder, sink, token, last);
     if (!page) {
       restart = page.error().Is(ErrorCode::kExpired) && !token.empty();
       co_return page.error();
@@ -133,12 +157,15 @@ base::Task<base::Result<std::string>> ListOnce(client::ApiClient& client,
 
 }  // namespace
 
-base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, ReflectorOptions options,
-                                                ListSink sink, int restarts) {
+base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, const base::Clock& clock,
+                                                ReflectorOptions options, ListSink sink,
+                                                int restarts) {
+  const base::TimePoint last = clock.Now() + options.list_timeout;
   for (;; --restarts) {
     sink.begin();
     bool restart = false;
-    base::Result<std::string> version = co_await ListOnce(client, options, sink, restart);
+    base::Result<std::string> version =
+        co_await ListOnce(client, clock, options, sink, last, restart);
     if (version || version.error().Is(ErrorCode::kCancelled)) co_return version;
     if (!restart || restarts <= 0) {
       co_return version.error().Wrap("list " + options.resource.ToString());
@@ -149,16 +176,20 @@ base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, Refle
 }
 
 base::Task<base::Result<std::string>> CurrentVersion(client::ApiClient& client,
+                                                     const base::Clock& clock,
                                                      ReflectorOptions options) {
   options.page_size = 1;
+  options.list_page_timeout = std::chrono::seconds(30);  // a watch waits for the answer
   const ObjectDecoder decoder(options);
   const ListSink sink{.begin = nullptr, .object = [](const json::Value&) {}};
-  const base::Result<Page> page = co_await ReadPage(client, options, decoder, sink, "");
+  const base::Result<Page> page =
+      co_await ReadPage(client, clock, options, decoder, sink, "", base::TimePoint::max());
   if (!page) co_return page.error();
   co_return page->version;
 }
 
-base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, ReflectorOptions options,
+base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, const base::Clock& clock,
+                                              ReflectorOptions options,
                                               std::function<void(const json::Value&)> object,
                                               std::function<void()> restart) {
   const int restarts = restart ? kListRestarts : 0;
@@ -170,7 +201,7 @@ base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, Reflect
   sink.object = [object = std::move(object)](const json::Value& value) {
     if (IsWhole(value)) object(value);
   };
-  return ListPages(client, std::move(options), std::move(sink), restarts);
+  return ListPages(client, clock, std::move(options), std::move(sink), restarts);
 }
 
 }  // namespace informers

@@ -6,7 +6,10 @@
 // If a continue token has expired (410), the list starts over, a limited number of times. The new
 // token in such an answer is not used, because it continues at another resource version.
 //
-// Single-threaded; the client must outlive the call.
+// A list has deadlines (ReflectorOptions): for each page, for the whole, and for a minute of a
+// page, in which it must make progress (progress.h).
+//
+// Single-threaded; client and clock must outlive the call.
 
 #include <functional>
 #include <string>
@@ -24,13 +27,15 @@ struct ListSink {
 inline constexpr int kListRestarts = 3;
 
 // Returns the list's resourceVersion. Errors: those of the client; kExpired after more than
-// `restarts` restarts; kMalformed if the answer is not a list, or has no items or no version. An
-// answer of another shape is never taken for an empty list.
-base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, ReflectorOptions options,
-                                                ListSink sink, int restarts = kListRestarts);
+// `restarts` restarts; kTimeout after a deadline; kMalformed if the answer is not a list, or has no
+// items or no version. An answer of another shape is never taken for an empty list.
+base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, const base::Clock& clock,
+                                                ReflectorOptions options, ListSink sink,
+                                                int restarts = kListRestarts);
 
 // Returns the current resourceVersion of the collection. Requests a list of one object.
 base::Task<base::Result<std::string>> CurrentVersion(client::ApiClient& client,
+                                                     const base::Clock& clock,
                                                      ReflectorOptions options);
 
 }  // namespace informers

@@ -10,6 +10,7 @@
 #include "informers/event_crowd.h"
 #include "informers/give_way.h"
 #include "informers/lister.h"
+#include "informers/progress.h"
 #include "informers/reflector_fsm.h"
 #include "informers/splitters.h"
 #include "informers/watch_event.h"
@@ -27,6 +28,8 @@ using base::ErrorCode;
 
 // How long after timeoutSeconds a server may take to end a watch.
 constexpr std::chrono::seconds kWatchGrace{30};
+// A list may replace a known state for so long until that is reported.
+constexpr std::chrono::seconds kLongList{60};
 
 class ReflectorImpl final : public Reflector {
  public:
@@ -48,6 +51,8 @@ class ReflectorImpl final : public Reflector {
 
  private:
   base::Task<Step> List();
+  base::Task<base::Result<std::string>> ReadList();
+  base::Task<void> ReportLongList();
   base::Task<Step> Watch();
   base::Task<void> HealIfItLasts();
   base::Task<WatchEnd> FollowUntilCalled(std::unique_ptr<http::BodyStream> body,
@@ -113,22 +118,20 @@ base::Task<Step> ReflectorImpl::List() {
   const base::TimePoint asked = scheduler_.Now();
   // Cleared before the list: a Relist() during the list asks for another one.
   if (std::exchange(relist_, false)) fsm_.LosePlace();
-  ListSink sink;
-  sink.begin = [this] { sink_.BeginList(); };
-  sink.object = [this](const json::Value& object) {
-    state_.current_as_of = scheduler_.Now();
-    if (TakeIfWhole(object)) sink_.Upsert(object);
-  };
-  const base::Result<std::string> version = co_await ListPages(client_, options_, std::move(sink));
+  base::TaskGroup beside(co_await base::asio::this_coro::executor);
+  // Before the first list nobody takes the state for known.
+  if (state_.synced) beside.Spawn("list " + name_, [this] { return ReportLongList(); });
+  const base::Result<std::string> version = co_await ReadList();
+  beside.Cancel();
+  co_await beside.Join();
   if (!version) co_return fsm_.ListFailed(scheduler_.Now(), version.error());
   sink_.OnListed(*version);
   // Large sinks sweep in steps, so that one list does not block the event loop.
   while (sink_.SweepSome()) co_await base::NextTurn();
-  const base::TimePoint now = scheduler_.Now();
   sink_.EndList();
   ++state_.lists;
   if (options_.metrics != nullptr) options_.metrics->Listed();
-  state_.current_as_of = now;
+  state_.current_as_of = asked;
   state_.gap.OnList(asked);
   SetVersion(*version);
   const bool first = !std::exchange(state_.synced, true);
@@ -140,6 +143,25 @@ base::Task<Step> ReflectorImpl::List() {
   }
   Heal();
   co_return fsm_.Listed(*version);
+}
+
+base::Task<base::Result<std::string>> ReflectorImpl::ReadList() {
+  ListSink sink;
+  sink.begin = [this] { sink_.BeginList(); };
+  sink.object = [this](const json::Value& object) {
+    if (TakeIfWhole(object)) sink_.Upsert(object);
+  };
+  return ListPages(client_, scheduler_, options_, std::move(sink));
+}
+
+base::Task<void> ReflectorImpl::ReportLongList() {
+  co_await base::DeferCancellation();
+  const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
+  co_await alarm->WaitUntil(scheduler_.Now() + kLongList);
+  const bool ended = co_await base::Stopping();
+  if (ended || state_.trouble) co_return;
+  Fail({.code = ErrorCode::kTimeout,
+        .message = "it is listed again, which takes longer than a minute"});
 }
 
 base::Task<Step> ReflectorImpl::Watch() {
@@ -163,7 +185,9 @@ base::Task<Step> ReflectorImpl::Watch() {
   if (fsm_.OpeningHeals()) Heal();
   base::TaskGroup beside(co_await base::asio::this_coro::executor);
   // The watch of a quiet collection brings no event to report recovery by.
-  if (state_.trouble) beside.Spawn("watch " + name_, [this] { return HealIfItLasts(); });
+  if (state_.trouble && fsm_.LastingHeals()) {
+    beside.Spawn("watch " + name_, [this] { return HealIfItLasts(); });
+  }
   end = co_await FollowUntilCalled(std::move(*opened), begin + timeout + kWatchGrace);
   beside.Cancel();
   co_await beside.Join();
@@ -218,7 +242,7 @@ base::Task<WatchEnd> ReflectorImpl::FollowUntilCalled(std::unique_ptr<http::Body
 base::Task<void> ReflectorImpl::CheckPlace() {
   relist_ = relist_ || sink_.IsAhead();
   if (relist_) co_return;
-  const auto current = co_await CurrentVersion(client_, options_);
+  const auto current = co_await CurrentVersion(client_, scheduler_, options_);
   const bool behind =
       current && api::IsOlderVersion(*current, fsm_.version()) == std::optional(true);
   LOG_IF(WARNING, behind) << "the server went back to an earlier state, listing again resource="
@@ -237,29 +261,46 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
     return TakeFrame(form, frame, server_said);
   };
   const auto take = [&](std::string_view piece) { return splitter.Feed(piece, take_frame); };
+  // Of the event that is being read.
+  base::TimePoint due = limit;
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(limit - scheduler_.Now());
+    const base::TimePoint now = scheduler_.Now();
+    if (now >= due && due < limit) {
+      end.phase = WatchEnd::Phase::kStuck;
+      end.inside_event = true;
+      end.error = Error{.code = ErrorCode::kTimeout,
+                        .message = "watch " + name_ + ": an event was begun and not completed"};
+      co_return end;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::min(due, limit) - now);
     if (left <= std::chrono::milliseconds::zero()) co_return end;
     const auto idle = std::chrono::milliseconds(options_.idle_timeout);
     const auto bytes = co_await body->Read(std::min(left, idle));
     const bool stopping = co_await base::Stopping();
     if (stopping) co_return end;
+    end.inside_event = !splitter.AtBoundary();
     if (!bytes) {
       end.error = bytes.error();
       co_return end;
     }
     if (!*bytes) {
-      if (splitter.AtBoundary()) co_return end;
+      if (!end.inside_event) co_return end;
       end.error = Error{.code = ErrorCode::kUnavailable,
                         .message = "watch " + name_ + ": the stream ended inside an event"};
       co_return end;
     }
+    const bool began = !std::exchange(end.inside_event, false);
     const std::uint64_t events = state_.events;
     const base::Result<void> fed = co_await TakeInPieces(**bytes, take);
     if (!fed) {
       end.error = fed.error().Wrap("watch " + name_);
       if (server_said) end.phase = WatchEnd::Phase::kEvent;
       co_return end;
+    }
+    if (splitter.AtBoundary()) {
+      due = limit;
+    } else if (began || state_.events != events) {
+      due = scheduler_.Now() + Progress::kWithin;
     }
     const base::Duration pause =
         crowd.PauseAfter(scheduler_.Now(), state_.events - events, (*bytes)->size());

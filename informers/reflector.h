@@ -12,6 +12,10 @@
 // - Every retry without progress waits with backoff.
 // - A watch that is silent for too long is reopened. If the server was restored to a state older
 //   than our version, the collection is listed again, because such a watch shows nothing.
+// - A server that sends slowly is not waited for without end: lists have deadlines (lister.h), and
+// a
+//   watch must complete an event that it began within a minute. A list that replaces a known state
+//   is reported as trouble after a minute, because nothing is followed while it runs.
 //
 // Unknown state is never taken for deletion. While lists or watches fail, for whatever reason, the
 // sink keeps what it has, and state().trouble has the cause. An object larger than max_object_bytes
@@ -86,6 +90,10 @@ struct ReflectorOptions {
   std::chrono::seconds watch_timeout_min{300};  // timeoutSeconds is drawn from [min, 2 min)
   std::chrono::seconds idle_timeout{150};       // reopen a watch after so long without a byte
   std::chrono::seconds list_idle_timeout{60};
+  // A page that takes longer, or is slower than progress.h allows, fails. So does a list, with all
+  // its pages and restarts. A million objects are 2000 pages.
+  std::chrono::seconds list_page_timeout{600};
+  std::chrono::seconds list_timeout{3600};
   base::BackoffOptions backoff;
   std::uint64_t seed = 0;                       // for jitter; 0: random
   metrics::InformerMetrics* metrics = nullptr;  // must outlive the reflector
@@ -95,8 +103,9 @@ struct ReflectorState {
   bool synced = false;                 // the sink has had a complete list
   std::string resource_version;        // "" before the first list
   std::optional<base::Error> trouble;  // why there is no progress; nullopt while there is
-  base::TimePoint current_as_of{};     // last list, event, bookmark, or opening of a watch
-  WatchGap gap;                        // events stored during it may not have reached the sink
+  // The last event, bookmark, or opening of a watch; or the request of the last complete list.
+  base::TimePoint current_as_of{};
+  WatchGap gap;  // events stored during it may not have reached the sink
   std::uint64_t lists = 0;
   std::uint64_t watches = 0;
   std::uint64_t events = 0;    // bookmarks included
@@ -125,7 +134,8 @@ std::unique_ptr<Reflector> NewReflector(client::ApiClient& client, base::Schedul
 // uid and a name to `object`, and returns the list's resourceVersion. If a continue token expires,
 // the list starts over after a call of `restart`, and objects are passed again. Without `restart`,
 // an expired token is an error (kExpired).
-base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, ReflectorOptions options,
+base::Task<base::Result<std::string>> ListAll(client::ApiClient& client, const base::Clock& clock,
+                                              ReflectorOptions options,
                                               std::function<void(const json::Value&)> object,
                                               std::function<void()> restart = nullptr);
 

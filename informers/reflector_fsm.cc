@@ -13,6 +13,8 @@ constexpr int kShortWatchesInTrouble = 3;
 // After so many answers in a row that it has not reached our version, the server must have been
 // restored to an older state: list again.
 constexpr int kAheadOfServerLimit = 3;
+// After so many watches in a row that got stuck inside of an event, another one would, too.
+constexpr int kStuckLimit = 3;
 
 // True if the version cannot be used after this error; see the header.
 bool LosesPlace(const base::Error& error) {
@@ -44,6 +46,7 @@ Step ReflectorFsm::Listed(std::string version) {
   version_ = std::move(version);
   progressed_ = false;
   ahead_of_server_ = 0;
+  stuck_ = 0;
   return {.act = Act::kWatch};
 }
 
@@ -55,6 +58,7 @@ Step ReflectorFsm::ListFailed(base::TimePoint now, const base::Error& error) {
 
 void ReflectorFsm::Applied(std::string version, bool bookmark) {
   if (version.empty()) return;
+  stuck_ = 0;
   if (!bookmark && version != version_) progressed_ = true;
   version_ = std::move(version);
 }
@@ -63,10 +67,13 @@ Step ReflectorFsm::WatchEnded(base::TimePoint now, WatchEnd end) {
   const bool progressed = std::exchange(progressed_, false);
   const bool expired = end.error && end.error->Is(ErrorCode::kExpired);
   const bool opened = end.phase != WatchEnd::Phase::kOpening;
-  if (opened && end.lasted >= kSteadyWatch && (IsBreak(end) || expired)) backoff_.Reset();
+  const bool cut = IsBreak(end) && end.inside_event && !progressed;
+  const bool stuck = cut || end.phase == WatchEnd::Phase::kStuck;
+  if (stuck && ++stuck_ >= kStuckLimit) version_.clear();
+  if (opened && end.lasted >= kSteadyWatch && !cut && (IsBreak(end) || expired)) backoff_.Reset();
   if (IsBreak(end)) {
     ahead_of_server_ = 0;
-    if (!progressed && end.lasted < kShortWatch) return WatchedInVain(now, end);
+    if (cut || (!progressed && end.lasted < kShortWatch)) return WatchedInVain(now, end);
     watches_in_vain_ = 0;
     opening_heals_ = true;
     return {.act = Act::kWatch};

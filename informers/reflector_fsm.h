@@ -5,9 +5,10 @@
 //
 // The current resource version is given up only when it cannot be used any more: the server says
 // that it is gone (410), that the collection is gone (404), or that the request is invalid (400,
-// 422); the bytes cannot be read; or the server repeatedly says that it has not reached this
-// version. After any other failure the watch resumes from the same version, because listing a large
-// collection costs far more than another attempt.
+// 422); the bytes cannot be read; the server repeatedly says that it has not reached this version;
+// or several watches in a row got stuck inside of an event. After any other failure the watch
+// resumes from the same version, because listing a large collection costs far more than another
+// attempt.
 //
 // One thread.
 
@@ -37,8 +38,10 @@ struct WatchEnd {
     kOpening,  // no answer, or one outside 2xx
     kReading,  // opened; ended by the connection, a timeout or unreadable bytes
     kEvent,    // opened; ended by an ERROR event
+    kStuck,    // opened; an event began and was not completed
   };
   Phase phase = Phase::kReading;
+  bool inside_event = false;         // a part of an event was read
   std::optional<base::Error> error;  // nullopt: the server ended the stream cleanly
   base::Duration lasted{};           // since it was opened
 };
@@ -66,6 +69,9 @@ class ReflectorFsm {
   // True if an opened watch (status 200) is enough to report recovery. False after watches that
   // opened and ended at once or failed.
   [[nodiscard]] bool OpeningHeals() const { return opening_heals_; }
+  // The same for a watch that has been open for kShortWatch. False after one that was stuck: the
+  // next is trusted when it shows something.
+  [[nodiscard]] bool LastingHeals() const { return stuck_ == 0; }
 
  private:
   Step Retry(base::TimePoint now, const base::Error& error);
@@ -77,6 +83,7 @@ class ReflectorFsm {
   bool opening_heals_ = true;
   int watches_in_vain_ = 0;  // in a row: short and without an event
   int ahead_of_server_ = 0;  // in a row: the server has not reached our version
+  int stuck_ = 0;            // watches in a row that did not complete an event
 };
 
 }  // namespace informers

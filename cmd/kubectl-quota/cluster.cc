@@ -47,8 +47,8 @@ informers::ReflectorOptions Listing(api::GroupVersionResource resource, std::str
   return what;
 }
 
-Cluster::Cluster(client::ApiClient& client, Terminal& terminal)
-    : client_(client), terminal_(terminal), core_(quota::CoreQuotaApi()) {}
+Cluster::Cluster(client::ApiClient& client, const base::Clock& clock, Terminal& terminal)
+    : client_(client), clock_(clock), terminal_(terminal), core_(quota::CoreQuotaApi()) {}
 
 base::Task<const client::Discovered*> Cluster::Kinds() {
   if (kinds_) co_return &*kinds_;
@@ -81,7 +81,8 @@ base::Task<base::Result<void>> Cluster::List(informers::ReflectorOptions what,
     terminal_.CountRead();
     object(value);
   };
-  auto version = co_await informers::ListAll(client_, std::move(what), count, std::move(restart));
+  auto version =
+      co_await informers::ListAll(client_, clock_, std::move(what), count, std::move(restart));
   if (!version) co_return version.error();
   co_return base::Result<void>();
 }

@@ -12,6 +12,7 @@
 
 #include "cmd/kubectl-quota/terminal.h"
 #include "informers/reflector.h"
+#include "pkg/base/clock.h"
 #include "pkg/client/api_client.h"
 #include "pkg/client/discovery.h"
 #include "pkg/quota/quota.h"
@@ -36,8 +37,8 @@ informers::ReflectorOptions Listing(api::GroupVersionResource resource, std::str
 
 class Cluster {
  public:
-  // Both arguments must outlive it.
-  Cluster(client::ApiClient& client, Terminal& terminal);
+  // The arguments must outlive it.
+  Cluster(client::ApiClient& client, const base::Clock& clock, Terminal& terminal);
 
   [[nodiscard]] client::ApiClient& client() { return client_; }
   [[nodiscard]] Terminal& terminal() { return terminal_; }
@@ -68,6 +69,7 @@ class Cluster {
                                           std::string selector, std::vector<ReadQuota>& quotas);
 
   client::ApiClient& client_;
+  const base::Clock& clock_;
   Terminal& terminal_;
   const quota::QuotaApi core_;
   std::optional<client::Discovered> kinds_;

@@ -87,7 +87,7 @@ int RunCommand(const Options& options, Terminal& terminal, Performed perform = P
   auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
                                       {.user_agent = "kubectl-quota/" QCM_VERSION});
   if (!client) return Report(terminal, client.error());
-  Cluster cluster(**client, terminal);
+  Cluster cluster(**client, scheduler, terminal);
   Session session{cluster, scheduler, options, std::move(ns), std::move(source)};
   Outcome outcome = kFailed;
   base::TaskGroup progress(io.get_executor());

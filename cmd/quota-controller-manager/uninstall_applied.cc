@@ -24,7 +24,7 @@ struct Applied {
   std::size_t foreign = 0;
 };
 
-base::Task<base::Result<Applied>> ListApplied(client::ApiClient& client) {
+base::Task<base::Result<Applied>> ListApplied(client::ApiClient& client, const base::Clock& clock) {
   Applied applied;
   informers::ReflectorOptions what{.resource = controllers::AppliedResource()};
   what.fields = {"metadata.labels"};
@@ -35,8 +35,8 @@ base::Task<base::Result<Applied>> ListApplied(client::ApiClient& client) {
       ++applied.foreign;
     }
   };
-  auto listed =
-      co_await informers::ListAll(client, std::move(what), add, [&] { applied = Applied(); });
+  auto listed = co_await informers::ListAll(client, clock, std::move(what), add,
+                                            [&] { applied = Applied(); });
   // The server does not serve the kind.
   if (!listed && listed.error().Is(base::ErrorCode::kNotFound)) co_return Applied();
   if (!listed) co_return listed.error();
@@ -60,7 +60,7 @@ base::Task<base::Result<void>> DeleteOursIn(client::ApiClient& client, std::stri
 base::Task<base::Result<AppliedRemoval>> RemoveApplied(client::ApiClient& client,
                                                        base::Scheduler& scheduler,
                                                        base::TimePoint until) {
-  const auto listed = co_await ListApplied(client);
+  const auto listed = co_await ListApplied(client, scheduler);
   if (!listed) co_return listed.error();
   AppliedRemoval removal{.foreign = listed->foreign};
   for (const auto& [ns, count] : listed->ours) {

@@ -41,10 +41,10 @@ base::Task<base::Result<Listed>> Asker::List(api::GroupVersionResource resource,
   options.resource = std::move(resource);
   options.fields = {};  // no fields: metadata only
   options.ns = std::move(ns);
-  options.list_idle_timeout = std::chrono::ceil<std::chrono::seconds>(left);
+  options.list_timeout = std::chrono::ceil<std::chrono::seconds>(left);
   Listed listed;
   auto version = co_await informers::ListAll(
-      *context_.client, std::move(options),
+      *context_.client, *context_.scheduler, std::move(options),
       [&listed](const json::Value& object) {
         listed.objects[quota::Uid::FromText(object.StringAt({"metadata", "uid"}))] = {
             .ns = std::string(object.StringAt({"metadata", "namespace"})),

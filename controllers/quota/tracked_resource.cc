@@ -279,7 +279,7 @@ base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
   informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
   if (depth == Depth::kVersions) options.fields.clear();
   const auto listed = co_await informers::ListAll(
-      *context_.client, std::move(options),
+      *context_.client, *context_.scheduler, std::move(options),
       [this, depth](const json::Value& object) {
         if (!drift_) return;
         const bool whole = depth == Depth::kWhole;
@@ -309,7 +309,8 @@ base::Task<base::Result<void>> TrackedResource::ReadSuspects() {
   if (lists.size() > kMostLists) lists = {all};
   for (const informers::ReflectorOptions& list : lists) {
     const auto read = co_await informers::ListAll(
-        *context_.client, list, [this](const json::Value& object) { TakeRead(object); }, [] {});
+        *context_.client, *context_.scheduler, list,
+        [this](const json::Value& object) { TakeRead(object); }, [] {});
     if (!read) co_return read.error();
   }
   co_return base::Result<void>();

@@ -34,7 +34,7 @@ struct Listing {
       names.emplace_back(value.StringAt({"metadata", "name"}));
     };
     informers::ReflectorOptions options{.resource = {"", "v1", "pods"}};
-    result = co_await informers::ListAll(server, options, object, restart);
+    result = co_await informers::ListAll(server, scheduler, options, object, restart);
   }
   void Run() {
     group.Spawn("list", [this] { return List(); });

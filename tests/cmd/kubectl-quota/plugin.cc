@@ -75,7 +75,7 @@ Told Plugin::Ask(const std::vector<std::string>& arguments) {
   if (!parsed.options.check.quota_files.empty()) {
     outcome = CheckOffline(parsed.options, terminal, {}, NoLabels);
   } else {
-    Cluster read(cluster, terminal);
+    Cluster read(cluster, scheduler, terminal);
     Session session{read, scheduler, parsed.options, "shop", "https://fake"};
     base::TaskGroup tasks(io_.get_executor());
     tasks.Spawn("command", [&]() -> base::Task<void> {
