@@ -280,6 +280,11 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
     const auto end = certificates_->not_after();
     expiry.Set(end ? std::chrono::duration<double>(end->time_since_epoch()).count() : 0);
   });
+  metrics::Gauge trouble = registry_.NewGauge(
+      "quota_admission_certificate_trouble",
+      "1 while the webhook's certificate cannot be read or renewed, or a clock refuses it.", {});
+  registry_.OnScrape(
+      [this, trouble]() mutable { trouble.Set(certificates_->trouble().empty() ? 0 : 1); });
   return {};
 }
 

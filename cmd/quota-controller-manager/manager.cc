@@ -31,6 +31,7 @@
 #include "pkg/http/server.h"
 #include "pkg/json/value.h"
 #include "pkg/leader/leader_runner.h"
+#include "pkg/leader/lease_witness.h"
 #include "pkg/metrics/process_metrics.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/core/core_quota.h"
@@ -121,6 +122,7 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<controllers::ServedResources> served_;
   std::unique_ptr<Leadership> leadership_;
   std::unique_ptr<AdmissionService> admission_;       // null: nothing is enforced
+  std::unique_ptr<leader::LeaseWitness> witness_;     // of the lease, for remover_
   std::unique_ptr<webhook::WebhookRemover> remover_;  // set if nothing is enforced
   std::string own_namespace_;                         // of the webhook's Service
   std::unique_ptr<QuotaSeries> quota_series_;
@@ -195,13 +197,17 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
           quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded, tried);
         });
   } else if (options_.enforced.empty()) {
+    constexpr std::chrono::seconds kReadLease{10};
+    const api::ObjectKey lease = LeaseOf(config, options_.leader_election);
+    witness_ = std::make_unique<leader::LeaseWitness>(*client_, scheduler_, lease);
     remover_ = std::make_unique<webhook::WebhookRemover>(
         scheduler_, *client_,
         webhook::WebhookRemoverOptions{
             .name = webhook::ConfigurationOptions().name,
-            .installation = LeaseOf(config, options_.leader_election).ToString(),
+            .installation = lease.ToString(),
             .identity = leadership_->Identity(),
-            .leads = [this] { return leadership_->Leads(); }});
+            .leads = [this] { return leadership_->Leads(); },
+            .somebody_leads = [this] { return witness_->MayBeHeld(kReadLease); }});
   }
   AddEngine(quota::CoreQuotaApi());
   AddEngine(quota::ClusterQuotaApi());

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include "pkg/base/task_group.h"
 #include "pkg/json/value.h"
 #include "pkg/webhook/certificate_memory.h"
 
@@ -33,8 +34,8 @@ http::ServerTls SecureMetrics::tls() const {
 }
 
 debug::Guard SecureMetrics::guard() {
-  return [this](std::string token, std::string path) {
-    return reviewer_.MayGet(std::move(token), std::move(path));
+  return [this](std::string token, std::string path, std::string address) {
+    return reviewer_.MayGet(std::move(token), std::move(path), std::move(address));
   };
 }
 
@@ -53,7 +54,10 @@ void SecureMetrics::Follow(http::Server& server) {
 }
 
 base::Task<void> SecureMetrics::Run() {
-  if (own_) co_await own_->Run();
+  base::TaskGroup tasks(co_await base::asio::this_coro::executor);
+  tasks.Spawn("access reviews", [this] { return reviewer_.Run(); });
+  if (own_) tasks.Spawn("own certificate", [this] { return own_->Run(); });
+  co_await tasks.JoinOrCancel();
 }
 
 }  // namespace manager

@@ -66,26 +66,67 @@ bool IsVerdict(const Result<void>& verdict) {
 
 }  // namespace
 
-AccessReviewer::AccessReviewer(ApiClient& client, const base::Clock& clock,
+AccessReviewer::AccessReviewer(ApiClient& client, base::Scheduler& scheduler,
                                AccessReviewerOptions options)
-    : client_(client), clock_(clock), options_(options) {}
+    : client_(client), scheduler_(scheduler), options_(options), renew_(scheduler.NewAlarm()) {}
 
-base::Task<Result<void>> AccessReviewer::MayGet(std::string token, std::string path) {
+base::Task<Result<void>> AccessReviewer::MayGet(std::string token, std::string path,
+                                                std::string address) {
   if (token.empty()) co_return Refusal(ErrorCode::kUnauthorized, "no bearer token");
+  const base::TimePoint now = scheduler_.Now();
   const std::string key = http::Sha256(token) + path;
-  const auto known = remembered_.find(key);
-  if (known != remembered_.end() && clock_.Now() < known->second.until) {
-    co_return known->second.verdict;
+  const Remembered* const answer = Find(key);
+  if (answer != nullptr && now < answer->fresh_until) {
+    const Result<void> verdict = answer->verdict;
+    if (verdict && now >= answer->renew_at) RenewSoon(key, std::move(token), std::move(path));
+    co_return verdict;
   }
-  if (under_way_ >= options_.max_under_way) {
+  const bool known = answer != nullptr && answer->verdict;
+  const auto failed = failed_.find(key);
+  if (known && failed != failed_.end() && now < failed->second) {
+    co_return Refusal(ErrorCode::kUnavailable, "the API server could not review access to this");
+  }
+  std::size_t& under_way = known ? known_under_way_ : under_way_;
+  if (under_way >= (known ? options_.max_known_under_way : options_.max_under_way)) {
     co_return Refusal(ErrorCode::kTooManyRequests, "too many access reviews are in progress");
   }
+  if (!known && !budget_.Take(now, address)) {
+    co_return Refusal(ErrorCode::kTooManyRequests, "too many unknown tokens were sent");
+  }
   // A client that disconnects cancels this coroutine, which also ends the count.
-  const UnderWay counted(under_way_);
+  const UnderWay counted(under_way);
   const Result<void> verdict = co_await Review(std::move(token), std::move(path));
-  // Only decisions are cached: after a failure the next request asks again.
-  if (IsVerdict(verdict)) Remember(key, verdict);
+  Remember(key, verdict);
   co_return verdict;
+}
+
+base::Task<void> AccessReviewer::Run() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    if (renewals_.empty()) {
+      co_await renew_->WaitUntil(base::TimePoint::max());
+      continue;
+    }
+    Renewal renewal = std::move(renewals_.front());
+    renewals_.pop_front();
+    const Result<void> verdict = co_await Review(std::move(renewal.token), std::move(renewal.path));
+    Remember(renewal.key, verdict);
+  }
+}
+
+// nullptr if there is no answer that still means something.
+const AccessReviewer::Remembered* AccessReviewer::Find(const std::string& key) const {
+  const auto found = remembered_.find(key);
+  if (found == remembered_.end() || scheduler_.Now() >= found->second.known_until) return nullptr;
+  return &found->second;
+}
+
+// The token is kept only until Run() has sent it.
+void AccessReviewer::RenewSoon(const std::string& key, std::string token, std::string path) {
+  if (renewals_.size() >= options_.max_known_under_way) return;
+  remembered_.at(key).renew_at = base::TimePoint::max();
+  renewals_.push_back({key, std::move(token), std::move(path)});
+  renew_->Wake();
 }
 
 base::Task<Result<void>> AccessReviewer::Review(std::string token, std::string path) {
@@ -101,8 +142,11 @@ base::Task<Result<void>> AccessReviewer::Review(std::string token, std::string p
   if (!may) co_return may.error();
   SayTrouble("");
   if (IsTrue(*may, {"status", "allowed"})) co_return Result<void>();
+  // The cache has a bound of entries, so an entry has one of bytes.
+  constexpr std::size_t kMaxName = 256;
   std::string message = "user \"";
-  message.append(user->StringAt({"username"})).append("\" may not get ").append(path);
+  message.append(user->StringAt({"username"}).substr(0, kMaxName));
+  message.append("\" may not get ").append(path);
   co_return Refusal(ErrorCode::kForbidden, std::move(message));
 }
 
@@ -121,17 +165,37 @@ base::Task<Result<json::Value>> AccessReviewer::Post(std::string kind, json::Val
   co_return Refusal(ErrorCode::kUnavailable, "the API server could not review access to this");
 }
 
+// A failure says nothing about the token: what is known of it stays.
 void AccessReviewer::Remember(const std::string& key, const Result<void>& verdict) {
-  const base::TimePoint now = clock_.Now();
-  std::erase_if(remembered_, [&](const auto& entry) { return entry.second.until <= now; });
-  // Evict the entry that expires first. Refusals expire soon, so requests of strangers mostly evict
-  // each other.
-  if (remembered_.size() >= options_.max_remembered && !remembered_.contains(key)) {
-    remembered_.erase(std::ranges::min_element(
-        remembered_, {}, [](const auto& entry) { return entry.second.until; }));
+  if (!verdict && verdict.error().Is(ErrorCode::kCancelled)) return;
+  const base::TimePoint now = scheduler_.Now();
+  const Remembered* const before = Find(key);
+  if (!IsVerdict(verdict) && before != nullptr && before->verdict) {
+    std::erase_if(failed_, [&](const auto& entry) { return entry.second <= now; });
+    failed_[key] = now + options_.remember_failed;
+    remembered_.at(key).renew_at = now + options_.remember_refused;
+    return;
   }
-  const base::Duration life = verdict ? options_.remember_allowed : options_.remember_refused;
-  remembered_.insert_or_assign(key, Remembered{verdict, now + life});
+  if (verdict) {
+    return Keep(key, {.verdict = verdict,
+                      .fresh_until = now + options_.remember_allowed,
+                      .known_until = now + options_.know_allowed,
+                      .renew_at = now + options_.remember_allowed / 2});
+  }
+  const base::TimePoint until =
+      now + (IsVerdict(verdict) ? options_.remember_refused : options_.remember_failed);
+  Keep(key, {.verdict = verdict, .fresh_until = until, .known_until = until, .renew_at = until});
+}
+
+// If there are too many, the one that ends first goes, which may be the new one. So strangers never
+// evict a known token.
+void AccessReviewer::Keep(const std::string& key, Remembered answer) {
+  const base::TimePoint now = scheduler_.Now();
+  std::erase_if(remembered_, [&](const auto& entry) { return entry.second.known_until <= now; });
+  remembered_.insert_or_assign(key, std::move(answer));
+  if (remembered_.size() <= options_.max_remembered) return;
+  remembered_.erase(std::ranges::min_element(
+      remembered_, {}, [](const auto& entry) { return entry.second.known_until; }));
 }
 
 void AccessReviewer::SayTrouble(const std::string& trouble) {

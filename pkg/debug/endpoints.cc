@@ -136,11 +136,13 @@ base::Task<http::Response> Answer(Endpoints endpoints, http::Request request) {
 }
 
 http::Handler NewHandler(Endpoints endpoints) {
-  return [endpoints = std::move(endpoints)](http::Request request, http::Peer,
+  return [endpoints = std::move(endpoints)](http::Request request, http::Peer peer,
                                             http::ResponseWriter& writer) -> base::Task<void> {
     if (IsGuarded(endpoints, request)) {
       std::string token = TokenOf(request.headers);
-      const auto let_in = co_await endpoints.guard(std::move(token), std::string(kMetricsPath));
+      std::string address = peer.address.substr(0, peer.address.rfind(':'));
+      const auto let_in =
+          co_await endpoints.guard(std::move(token), std::string(kMetricsPath), std::move(address));
       if (!let_in) {
         http::Response refusal = Refusal(let_in.error());
         (void)co_await writer.Send(std::move(refusal));

@@ -21,9 +21,11 @@
 
 namespace debug {
 
-// Decides whether the owner of `token` ("": no token was sent) may get `path`. Errors:
-// kUnauthorized, kForbidden, kTooManyRequests; any other error means that it could not be decided.
-using Guard = std::function<base::Task<base::Result<void>>(std::string token, std::string path)>;
+// Decides whether the owner of `token` ("": no token was sent) may get `path`; `address` is the
+// caller's, without a port. Errors: kUnauthorized, kForbidden, kTooManyRequests; any other error
+// means that it could not be decided.
+using Guard = std::function<base::Task<base::Result<void>>(std::string token, std::string path,
+                                                           std::string address)>;
 
 class Scrapes;  // those that wait for another one
 

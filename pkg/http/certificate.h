@@ -39,6 +39,7 @@ struct CertificateInfo {
   base::WallTime not_before;
   base::WallTime not_after;
   std::vector<std::string> hosts;  // DNS names and IP addresses
+  std::string common_name;         // the first one of the subject; "" if there is none
   bool is_ca = false;
   [[nodiscard]] bool ValidAt(base::WallTime time) const {
     return not_before <= time && time < not_after;

@@ -27,6 +27,11 @@ std::optional<base::WallTime> TimeOf(const ASN1_TIME* time) {
   return base::FromUnixTime(timegm(&parts));
 }
 
+std::string CommonName(const X509* certificate) {
+  std::vector<std::string> names = openssl::SubjectEntries(certificate, NID_commonName);
+  return names.empty() ? std::string() : std::move(names.front());
+}
+
 base::Result<CertificateInfo> Describe(X509* certificate, std::string_view what) {
   const auto not_before = TimeOf(X509_get0_notBefore(certificate));
   const auto not_after = TimeOf(X509_get0_notAfter(certificate));
@@ -38,6 +43,7 @@ base::Result<CertificateInfo> Describe(X509* certificate, std::string_view what)
                        .not_before = *not_before,
                        .not_after = *not_after,
                        .hosts = {},
+                       .common_name = CommonName(certificate),
                        .is_ca = X509_check_ca(certificate) > 0};
   for (openssl::SubjectHost& host : openssl::SubjectHosts(certificate)) {
     info.hosts.push_back(std::move(host.text));

@@ -75,7 +75,16 @@ class DirectoryCertificates final : public CertificateSource {
     if (!accepted) {
       return accepted.error().Wrap(files.ca.empty() ? cert_path_ : cert_path_ + " by " + ca_path_);
     }
-    if (read->front().not_after <= WallNow()) {
+    const base::WallTime now = Clocks().latest;
+    const CertificateMaterial* const served = current();
+    const bool is_new = served != nullptr && served->cert_pem != files.cert;
+    // Others do not accept it yet.
+    if (is_new && read->front().not_before > now && served->not_after > now) {
+      return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                         .message = cert_path_ + ": the certificate is valid only from " +
+                                    api::FormatTime(read->front().not_before)};
+    }
+    if (read->front().not_after <= now) {
       return base::Error{.code = base::ErrorCode::kInvalidArgument,
                          .message = cert_path_ + ": the certificate has expired at " +
                                     api::FormatTime(read->front().not_after)};

@@ -11,6 +11,7 @@ namespace {
 using http::CertificateInfo;
 using http::CertificatePair;
 
+constexpr std::string_view kCaName = "quota-controller-manager admission CA ";
 // More than any rotation leaves. Bounds what others add to the bundle.
 constexpr std::size_t kMaxOldCas = 6;
 
@@ -80,37 +81,55 @@ CertificatePair MadeBy(const Keyring& keyring, const std::vector<CertificateInfo
   return {signer == nullptr ? "" : signer->pem, keyring.ca_key_pem};
 }
 
-base::Result<CertificatePair> MakeCa(base::WallTime now, const CertificatePolicy& policy) {
+// Relative to the latest clock.
+std::chrono::seconds ValidFrom(base::WallTime earliest, ClockRange clocks) {
+  return std::chrono::floor<std::chrono::seconds>(earliest - clocks.latest);
+}
+
+// Two years: more than clocks differ that are believed, and what a bundle of CAs lasts.
+constexpr std::chrono::hours kEarliest{24 * 731};
+
+// A new CA is valid as early as its predecessor: somebody whose clock we have not seen accepted
+// that one, and must accept this one.
+base::Result<CertificatePair> MakeCa(const std::vector<CertificateInfo>& cas, ClockRange clocks,
+                                     const CertificatePolicy& policy) {
+  base::WallTime from = clocks.earliest - policy.backdate;
+  for (const CertificateInfo& ca : cas) {
+    from = std::min(from, std::max(ca.not_before, clocks.latest - kEarliest));
+  }
   // The name contains the time: with two CAs of the same name in a bundle, a verifier may try the
   // wrong one.
   return http::MakeCertificate(
-      {.common_name = "quota-controller-manager admission CA " + api::FormatTime(now),
-       .now = now,
-       .valid_from = -policy.backdate,
+      {.common_name = std::string(kCaName) + api::FormatTime(clocks.latest),
+       .now = clocks.latest,
+       .valid_from = ValidFrom(from, clocks),
        .valid_until = policy.ca_life,
        .is_ca = true});
 }
 
-// The leaf never outlives its CA: no client would accept it then.
+// The leaf never outlives its CA: no client would accept it then. It is valid as early as its CA:
+// whoever accepts the CA accepts each of its leaves, so a renewal locks out nobody.
 base::Result<CertificatePair> MakeLeaf(const CertificatePair& ca,
-                                       const std::vector<std::string>& hosts, base::WallTime now,
+                                       const std::vector<std::string>& hosts, ClockRange clocks,
                                        const CertificatePolicy& policy) {
   const auto read = http::ReadCertificates(ca.cert_pem, "CA");
   if (!read) return read.error();
-  const auto left = std::chrono::floor<std::chrono::seconds>(read->front().not_after - now);
+  const CertificateInfo& issuer = read->front();
+  const auto left = std::chrono::floor<std::chrono::seconds>(issuer.not_after - clocks.latest);
+  const base::WallTime from = std::min(issuer.not_before, clocks.earliest - policy.backdate);
   return http::MakeCertificate({.common_name = "quota-controller-manager admission",
                                 .hosts = hosts,
-                                .now = now,
-                                .valid_from = -policy.backdate,
+                                .now = clocks.latest,
+                                .valid_from = ValidFrom(from, clocks),
                                 .valid_until = std::min(policy.leaf_life, left),
                                 .issuer = &ca});
 }
 
 // The published CAs that stay beside a new one. Beyond the bound only those that verify the leaf
 // stay.
-std::string OldCas(const Keyring& keyring, base::WallTime now) {
+std::string OldCas(const Keyring& keyring, ClockRange clocks) {
   std::vector<CertificateInfo> cas = Read(keyring.ca_pem);
-  std::erase_if(cas, [now](const CertificateInfo& ca) { return ca.not_after <= now; });
+  std::erase_if(cas, [&](const CertificateInfo& ca) { return ca.not_after <= clocks.earliest; });
   if (cas.size() > kMaxOldCas) {
     std::erase_if(cas, [&](const CertificateInfo& ca) {
       return !http::CheckServer(keyring.cert_pem, ca.pem, {});
@@ -123,9 +142,9 @@ std::string OldCas(const Keyring& keyring, base::WallTime now) {
 }
 
 base::Result<Keyring> WithLeaf(Keyring keyring, const CertificatePair& ca,
-                               const std::vector<std::string>& hosts, base::WallTime now,
+                               const std::vector<std::string>& hosts, ClockRange clocks,
                                const CertificatePolicy& policy) {
-  auto leaf = MakeLeaf(ca, hosts, now, policy);
+  auto leaf = MakeLeaf(ca, hosts, clocks, policy);
   if (!leaf) return leaf.error().Wrap("serving certificate");
   keyring.cert_pem = std::move(leaf->cert_pem);
   keyring.key_pem = std::move(leaf->key_pem);
@@ -152,25 +171,32 @@ KeyringReport Inspect(const Keyring& keyring, const std::vector<std::string>& ho
   return report;
 }
 
+bool IsIssuedByDaemon(const std::string& ca_pem) {
+  const std::vector<CertificateInfo> cas = Read(ca_pem);
+  return !cas.empty() && std::ranges::all_of(cas, [](const CertificateInfo& ca) {
+    return ca.is_ca && ca.common_name.starts_with(kCaName);
+  });
+}
+
 base::Result<Keyring> CarryOut(CertificateAction action, const Keyring& keyring,
-                               const std::vector<std::string>& hosts, base::WallTime now,
+                               const std::vector<std::string>& hosts, ClockRange clocks,
                                const CertificatePolicy& policy) {
   const std::vector<CertificateInfo> cas = Read(keyring.ca_pem);
   Keyring next = keyring;
   if (action == CertificateAction::kNone) return next;
   if (action == CertificateAction::kIssueLeaf) {
-    return WithLeaf(std::move(next), MadeBy(keyring, cas), hosts, now, policy);
+    return WithLeaf(std::move(next), MadeBy(keyring, cas), hosts, clocks, policy);
   }
   if (action == CertificateAction::kDropOld) {
     next.ca_pem = MadeBy(keyring, cas).cert_pem;
     return next;
   }
-  const auto ca = MakeCa(now, policy);
+  const auto ca = MakeCa(cas, clocks, policy);
   if (!ca) return ca.error().Wrap("CA");
-  next.ca_pem = OldCas(keyring, now) + ca->cert_pem;
+  next.ca_pem = OldCas(keyring, clocks) + ca->cert_pem;
   next.ca_key_pem = ca->key_pem;
   if (action == CertificateAction::kPublishCa) return next;
-  return WithLeaf(std::move(next), *ca, hosts, now, policy);
+  return WithLeaf(std::move(next), *ca, hosts, clocks, policy);
 }
 
 }  // namespace webhook

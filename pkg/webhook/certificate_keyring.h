@@ -31,10 +31,14 @@ struct KeyringReport {
 // Checks the leaf for these names. Ignores the current date.
 KeyringReport Inspect(const Keyring& keyring, const std::vector<std::string>& hosts);
 
-// Returns the keyring after the action. REQUIRES: the action was planned from Inspect(keyring,
+// Returns the keyring after the action. What it issues is valid for a whole lifetime by the latest
+// clock, and from before the earliest. REQUIRES: the action was planned from Inspect(keyring,
 // hosts).
 base::Result<Keyring> CarryOut(CertificateAction action, const Keyring& keyring,
-                               const std::vector<std::string>& hosts, base::WallTime now,
+                               const std::vector<std::string>& hosts, ClockRange clocks,
                                const CertificatePolicy& policy);
+
+// True if every certificate of the bundle is a CA that some daemon issued, going by its name.
+bool IsIssuedByDaemon(const std::string& ca_pem);
 
 }  // namespace webhook

@@ -19,11 +19,12 @@ class MemoryCertificates final : public CertificateSource {
 
   // Takes at most one step, so that callers can learn of a new bundle before the next one.
   base::Result<void> Look() {
-    const base::WallTime now = WallNow();
+    const ClockRange clocks = Clocks();
     const CertificateStep step =
-        PlanCertificates(report_.state, now, BundleWasPublished(), policy_);
+        PlanCertificates(report_.state, clocks, BundleWasPublished(), policy_);
     if (step.action == CertificateAction::kNone) return {};
-    auto made = CarryOut(step.action, keyring_, hosts_, now, policy_);
+    if (!MayIssue(step, policy_)) return HeldBack(step);
+    auto made = CarryOut(step.action, keyring_, hosts_, clocks, policy_);
     if (!made) return made.error();
     KeyringReport report = Inspect(*made, hosts_);
     if (!report.state.leaf) {
@@ -31,6 +32,7 @@ class MemoryCertificates final : public CertificateSource {
                          .message = "the issued certificate is unusable: " + report.trouble};
     }
     LOG(INFO) << "serving certificate: " << ToString(step.action) << ": " << step.reason;
+    OnIssued(step);
     keyring_ = std::move(*made);
     report_ = std::move(report);
     Offer({keyring_.cert_pem, keyring_.key_pem, keyring_.ca_pem, report_.state.leaf->not_after});

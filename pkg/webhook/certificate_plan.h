@@ -8,7 +8,12 @@
 // the served certificate, unless neither is usable.
 //
 // The certificates are the only state. So replicas that see the same Secret plan the same step, and
-// a clock jump needs no special case. Values; any thread.
+// a clock jump needs no special case.
+//
+// Clocks differ (seen_clocks.h), and what one of them takes for "not yet valid" is no reason to
+// issue anything: another one would disagree, and both would take turns. Only the latest clock
+// causes a renewal. The new certificate satisfies it for a whole lifetime, and all earlier clocks
+// as well, so nobody renews it again. Values; any thread.
 
 #include <chrono>
 #include <optional>
@@ -16,13 +21,16 @@
 #include <vector>
 
 #include "pkg/base/clock.h"
+#include "pkg/webhook/seen_clocks.h"
 
 namespace webhook {
 
 struct CertificatePolicy {
   std::chrono::seconds ca_life = std::chrono::hours(24 * 365);
   std::chrono::seconds leaf_life = std::chrono::hours(24 * 90);
-  std::chrono::seconds backdate = std::chrono::hours(1);       // valid earlier: clocks differ
+  // How long before the earliest clock a certificate is valid: API servers whose clocks nobody has
+  // seen may be behind.
+  std::chrono::seconds backdate = std::chrono::hours(24 * 30);
   double renew_at = 0.6;                                       // of the lifetime
   std::chrono::seconds publish_for = std::chrono::minutes(5);  // a new CA, before it signs
   std::chrono::seconds keep_old = std::chrono::hours(24);      // an old CA, after its last leaf
@@ -59,7 +67,9 @@ struct CertificateStep {
 
 // `published`: the bundle is known to be stored everywhere. Only the switch of the leaf to a new CA
 // waits for this, and not longer than the old leaf is valid.
-CertificateStep PlanCertificates(const KeyringState& state, base::WallTime now, bool published,
+CertificateStep PlanCertificates(const KeyringState& state, ClockRange clocks, bool published,
                                  const CertificatePolicy& policy);
+// True if one of these clocks takes the certificate for valid.
+bool IsAccepted(const CertificateDates& dates, ClockRange clocks);
 
 }  // namespace webhook

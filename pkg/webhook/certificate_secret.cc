@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/api/time.h"
 #include "pkg/base/backoff.h"
 #include "pkg/base/base64.h"
 #include "pkg/base/unix_time.h"
@@ -26,14 +27,16 @@ std::string PathOf(const api::ObjectKey& key) {
 
 constexpr std::chrono::seconds kRequestTimeout{10};
 constexpr int kRaces = 4;  // conflicts in a row before the round fails
-constexpr std::chrono::seconds kClockTolerance{30};
 
-// The Date header (RFC 9110): "Sun, 06 Nov 1994 08:49:37 GMT".
+// The Date header (RFC 9110): "Sun, 06 Nov 1994 08:49:37 GMT". nullopt also for a year that a
+// WallTime cannot hold.
 std::optional<base::WallTime> ParseDate(std::string_view text) {
+  constexpr int kLastYear = 2200;
   std::tm parts{};
   const std::string whole(text);
   const char* end = ::strptime(whole.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
   if (end == nullptr || *end != '\0') return std::nullopt;
+  if (parts.tm_year < 0 || parts.tm_year > kLastYear - 1900) return std::nullopt;
   return base::FromUnixTime(::timegm(&parts));
 }
 
@@ -102,6 +105,7 @@ class SecretCertificates final : public CertificateSource {
   struct Write {
     std::string reason;  // for logs and errors
     Keyring keyring;
+    CertificateStep step;  // kNone: it is restored
   };
 
   [[nodiscard]] std::string What() const { return "Secret " + options_.secret.ToString(); }
@@ -118,7 +122,7 @@ class SecretCertificates final : public CertificateSource {
       const base::Result<std::optional<Write>> write = Decide(*stored, report);
       if (!write) co_return write.error();
       if (!*write) {
-        SetTrouble("");
+        SetTrouble(WhyRefused(report));
         co_return base::Result<void>();
       }
       const base::Result<void> written = co_await Store(stored->version, **write);
@@ -138,9 +142,12 @@ class SecretCertificates final : public CertificateSource {
   base::Task<base::Result<Stored>> Read() {
     client::ApiRequest request{.path = PathOf(options_.secret), .timeout = kRequestTimeout};
     const base::Result<client::ApiResponse> answer = co_await api_.Do(std::move(request));
-    if (!answer && answer.error().Is(ErrorCode::kNotFound)) co_return Stored{};
+    if (!answer && answer.error().Is(ErrorCode::kNotFound)) {
+      co_await AskClock();
+      co_return Stored{};
+    }
     if (!answer) co_return answer.error().Wrap("read " + What());
-    if (const auto date = ParseDate(answer->headers.Get("Date"))) JudgeBy(*date);
+    TakeDate(*answer);
     const auto secret = json::Parse(answer->body);
     if (!secret) co_return secret.error().Wrap("read " + What());
     Stored stored = Parse(*secret);
@@ -151,17 +158,16 @@ class SecretCertificates final : public CertificateSource {
     co_return stored;
   }
 
-  // The header has whole seconds and took time to arrive, so small differences are ignored.
-  void JudgeBy(base::WallTime servers) {
-    const auto offset = servers - scheduler().WallNow();
-    const bool differs = offset > kClockTolerance || offset < -kClockTolerance;
-    SetClockOffset(differs ? offset : base::WallTime::duration::zero());
-    if (differs && !clock_differs_) {
-      LOG(WARNING) << "admission certificate: the API server's clock differs from ours by seconds="
-                   << std::chrono::duration_cast<std::chrono::seconds>(offset).count()
-                   << "; dates of certificates are compared with its clock";
-    }
-    clock_differs_ = differs;
+  void TakeDate(const client::ApiResponse& answer) {
+    if (const auto date = ParseDate(answer.headers.Get("Date"))) SeeClock(*date);
+  }
+
+  // A refusal does not show its header, and the first certificate must be right for the server,
+  // too.
+  base::Task<void> AskClock() {
+    client::ApiRequest request{.path = "/version", .timeout = kRequestTimeout};
+    const base::Result<client::ApiResponse> answer = co_await api_.Do(std::move(request));
+    if (answer) TakeDate(*answer);
   }
 
   KeyringReport Judge(const Stored& stored) {
@@ -177,8 +183,24 @@ class SecretCertificates final : public CertificateSource {
   // Makes the Secret's certificate current if API servers accept it now.
   void Adopt(const Keyring& keyring, const KeyringReport& report) {
     const auto& leaf = report.state.leaf;
-    if (!leaf || leaf->not_after <= WallNow() || leaf->not_before > WallNow()) return;
+    if (!leaf || !IsAccepted(*leaf, Clocks())) return;
     Offer({keyring.cert_pem, keyring.key_pem, keyring.ca_pem, leaf->not_after});
+  }
+
+  // An API server that we heard of refuses the certificate, because its clock is wrong, or all
+  // others are. That is no reason to issue another one.
+  [[nodiscard]] std::string WhyRefused(const KeyringReport& report) const {
+    const auto& leaf = report.state.leaf;
+    const ClockRange clocks = Clocks();
+    if (leaf && leaf->not_before > clocks.earliest) {
+      return "clocks differ: one takes the certificate, which is valid from " +
+             api::FormatTime(leaf->not_before) + ", for not yet valid";
+    }
+    if (leaf && leaf->not_after <= clocks.latest) {
+      return "clocks differ: one takes the certificate, which is valid until " +
+             api::FormatTime(leaf->not_after) + ", for expired";
+    }
+    return "";
   }
 
   [[nodiscard]] base::Result<void> LeaveAlone(const KeyringReport& report) {
@@ -198,18 +220,19 @@ class SecretCertificates final : public CertificateSource {
     const std::string about = broken ? " (" + report.trouble + ")" : "";
     // A restored keyring is one that API servers trust already; a new one would have to propagate.
     if ((broken || stored.keyring.empty()) && !memory_.empty()) {
-      return std::optional(Write{"restored from memory" + about, memory_});
+      return std::optional(Write{"restored from memory" + about, memory_, {}});
     }
     if (!broken) memory_ = stored.keyring;
-    const base::WallTime now = WallNow();
+    const ClockRange clocks = Clocks();
     const CertificateStep step =
-        PlanCertificates(report.state, now, BundleWasPublished(), options_.policy);
+        PlanCertificates(report.state, clocks, BundleWasPublished(), options_.policy);
     if (step.action == CertificateAction::kNone) return std::optional<Write>();
-    auto made = CarryOut(step.action, stored.keyring, options_.hosts, now, options_.policy);
+    if (!MayIssue(step, options_.policy)) return HeldBack(step);
+    auto made = CarryOut(step.action, stored.keyring, options_.hosts, clocks, options_.policy);
     if (!made) return made.error();
     std::string reason(ToString(step.action));
     reason.append(": ").append(step.reason).append(about);
-    return std::optional(Write{std::move(reason), std::move(*made)});
+    return std::optional(Write{std::move(reason), std::move(*made), step});
   }
 
   base::Task<base::Result<void>> Store(std::string version, Write write) {
@@ -234,10 +257,12 @@ class SecretCertificates final : public CertificateSource {
     request.body = json::Write(secret);
     const base::Result<client::ApiResponse> answer = co_await api_.Do(std::move(request));
     if (!answer) co_return answer.error();
+    TakeDate(*answer);
     co_return base::Result<void>();
   }
 
   void Announce(const Write& write) {
+    if (write.step.action != CertificateAction::kNone) OnIssued(write.step);
     LOG(INFO) << "admission certificate: " << What() << " written: " << write.reason;
     SetTrouble("");
     memory_ = write.keyring;
@@ -252,7 +277,6 @@ class SecretCertificates final : public CertificateSource {
   Keyring memory_;  // the last complete one, to restore from
   Keyring judged_;  // report_ is about this one
   KeyringReport report_;
-  bool clock_differs_ = false;
 };
 
 }  // namespace

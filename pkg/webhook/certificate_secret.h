@@ -3,8 +3,8 @@
 // A CA and a certificate that all replicas share through one Secret (ca.crt, ca.key, tls.crt,
 // tls.key). Each replica reads it with a GET every half minute. The first replica that finds a step
 // due (certificate_plan.h) writes it, with a resourceVersion. A replica that gets a conflict reads
-// the Secret again. Dates are compared with the API server's clock, which is the same for all
-// replicas.
+// the Secret again. Dates are compared with our clock and with those of the API servers that
+// answered (seen_clocks.h).
 //
 // A Secret without our label is never written. It is used if it is valid; otherwise the error says
 // what to do. If our Secret was deleted or damaged, it is restored from memory, or else issued

@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+
 #include "pkg/api/time.h"
 #include "pkg/http/certificate.h"
 
@@ -11,6 +13,10 @@ namespace {
 // How long the bundle must be stored before a new CA signs the leaf: API servers learn of it by
 // their own watches.
 constexpr std::chrono::minutes kPublishedFor{2};
+// Nothing is issued twice for the same reason within this time.
+constexpr std::chrono::seconds kIssueAgain{3600};
+// How often different clocks are logged.
+constexpr std::chrono::hours kSayClocks{1};
 
 }  // namespace
 
@@ -24,8 +30,8 @@ bool CertificateSource::Ready(std::string* why) const {
     *why = trouble_.empty() ? "no certificate yet" : "no certificate: " + trouble_;
     return false;
   }
-  const base::WallTime now = WallNow();
-  if (now < current_->not_after) return true;
+  // An API server whose clock is ahead may refuse it. Others do not, so this replica must stay.
+  if (Clocks().earliest < current_->not_after) return true;
   *why = "the certificate has expired at " + api::FormatTime(current_->not_after);
   if (!trouble_.empty()) *why += ": " + trouble_;
   return false;
@@ -51,12 +57,42 @@ void CertificateSource::Offer(CertificateMaterial material) {
 void CertificateSource::SetTrouble(const std::string& trouble) {
   if (trouble == trouble_) return;
   if (!trouble.empty()) {
-    LOG(WARNING) << "serving certificate: " << trouble
-                 << (current_ ? "; the last good one stays in use" : "");
+    LOG(ERROR) << "serving certificate: " << trouble
+               << (current_ ? "; the last good one stays in use" : "");
   } else {
     LOG(INFO) << "serving certificate: recovered";
   }
   trouble_ = trouble;
+}
+
+void CertificateSource::SeeClock(base::WallTime servers) {
+  const base::TimePoint now = scheduler_.Now();
+  const auto ahead = servers - scheduler_.WallNow();
+  const SeenClocks::Seen seen = clocks_.See(now, ahead);
+  if (seen == SeenClocks::Seen::kSame) return;
+  if (said_clocks_ && now - *said_clocks_ < kSayClocks) return;
+  said_clocks_ = now;
+  LOG(WARNING) << "serving certificate: an API server's clock differs from ours by seconds="
+               << std::chrono::duration_cast<std::chrono::seconds>(ahead).count()
+               << (seen == SeenClocks::Seen::kDiffers
+                       ? "; certificates are made for both"
+                       : ", which is not believed; certificates are made for ours");
+}
+
+bool CertificateSource::MayIssue(const CertificateStep& step,
+                                 const CertificatePolicy& policy) const {
+  std::string unused;
+  if (!Ready(&unused)) return true;
+  const auto issued = issued_.find(step.reason);
+  const std::chrono::seconds pause = std::min(kIssueAgain, policy.leaf_life / 20);
+  return issued == issued_.end() || scheduler_.Now() - issued->second >= pause;
+}
+
+base::Error CertificateSource::HeldBack(const CertificateStep& step) const {
+  std::string message(
+      "nothing is issued, because that was done within an hour for the same reason (");
+  message.append(step.reason).append("): clocks differ, or somebody changes what was issued");
+  return {.code = base::ErrorCode::kUnavailable, .message = std::move(message)};
 }
 
 bool CertificateSource::BundleWasPublished() {

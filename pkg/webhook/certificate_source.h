@@ -20,12 +20,17 @@
 // Single-threaded. The scheduler, and what the callbacks refer to, outlive the source.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "pkg/base/asio.h"
 #include "pkg/base/clock.h"
+#include "pkg/base/error.h"
 #include "pkg/base/scheduler.h"
+#include "pkg/webhook/certificate_plan.h"
+#include "pkg/webhook/seen_clocks.h"
 
 namespace webhook {
 
@@ -59,8 +64,10 @@ class CertificateSource {
   // leaf when this was true for two minutes. Without the callback only the time counts
   // (CertificatePolicy::publish_for).
   void SetPublished(Published published) { published_ = std::move(published); }
-  // False if there is no certificate or it has expired; then `why` says which.
+  // False if there is no certificate or it has expired by all clocks; then `why` says which.
   bool Ready(std::string* why) const;
+  // What an operator should look at, although the certificate may still be good; "" if nothing.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
   // When the certificate expires, for the metric; nullopt if there is none.
   [[nodiscard]] std::optional<base::WallTime> not_after() const;
 
@@ -71,9 +78,18 @@ class CertificateSource {
   void SetTrouble(const std::string& trouble);
   // See SetPublished(). Call it regularly: it measures the two minutes.
   [[nodiscard]] bool BundleWasPublished();
-  // The time with which the dates of certificates are compared.
-  [[nodiscard]] base::WallTime WallNow() const { return scheduler_.WallNow() + clock_offset_; }
-  void SetClockOffset(base::WallTime::duration offset) { clock_offset_ = offset; }
+  // The times with which the dates of certificates are compared.
+  [[nodiscard]] ClockRange Clocks() const {
+    return clocks_.At(scheduler_.Now(), scheduler_.WallNow());
+  }
+  // An API server said that it is now so late.
+  void SeeClock(base::WallTime servers);
+  // False if something was issued for the same reason within an hour, and there is a certificate to
+  // serve: issuing again would not help, and API servers would have to follow.
+  [[nodiscard]] bool MayIssue(const CertificateStep& step, const CertificatePolicy& policy) const;
+  // The error to report then.
+  [[nodiscard]] base::Error HeldBack(const CertificateStep& step) const;
+  void OnIssued(const CertificateStep& step) { issued_[step.reason] = scheduler_.Now(); }
   [[nodiscard]] base::Scheduler& scheduler() const { return scheduler_; }
 
  private:
@@ -83,7 +99,9 @@ class CertificateSource {
   Published published_;
   std::optional<base::TimePoint> published_since_;
   std::string trouble_;
-  base::WallTime::duration clock_offset_{};
+  SeenClocks clocks_;
+  std::optional<base::TimePoint> said_clocks_;          // when a difference was logged last
+  std::map<std::string_view, base::TimePoint> issued_;  // by reason, of which there are a few
 };
 
 }  // namespace webhook

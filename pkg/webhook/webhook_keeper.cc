@@ -46,7 +46,7 @@ WebhookKeeper::WebhookKeeper(base::asio::any_io_executor executor, base::Schedul
                                          ReflectorOptionsFor(options_.reflector, plan_.name()))),
       alarm_(scheduler.NewAlarm()),
       retry_(options_.retry),
-      repair_(options_.repair) {}
+      pace_(options_.repair) {}
 
 void WebhookKeeper::BeginWhen(std::function<bool()> answers) {
   answers_ = std::move(answers);
@@ -148,11 +148,25 @@ void WebhookKeeper::TakeLive(const json::Value* live) {
   LearnLeader();
   // Only a change of a correct object is somebody's. Otherwise a write of our own is still due.
   const bool was_right = plan_.IsRight();
-  plan_.OnLive(scheduler_.Now(), live);
+  const base::TimePoint now = scheduler_.Now();
+  plan_.OnLive(now, live);
+  if (std::exchange(raced_, false)) not_before_ = now;  // this is what the first writer stored
   if (was_right && plan_.Next()) OnForeignChange();
+  // Beside the CA of another daemon, something that cannot wait was changed meanwhile.
+  const bool urgent = slow_repair_ && plan_.Next() && !plan_.HasOtherDaemonsCa();
+  if (urgent) Repair(now);
   SayForeign();
-  if (plan_.IsRight()) damage_.clear();  // another replica repaired it and emits the Event
+  if (plan_.IsRight()) {  // if another replica repaired it, that one emits the Event
+    damage_.clear();
+    slow_repair_ = false;
+    repair_at_ = {};
+  }
   alarm_->Wake();
+}
+
+void WebhookKeeper::Repair(base::TimePoint now) {
+  slow_repair_ = plan_.HasOtherDaemonsCa();
+  repair_at_ = pace_.Changed(now, slow_repair_);
 }
 
 void WebhookKeeper::OnForeignChange() {
@@ -161,15 +175,15 @@ void WebhookKeeper::OnForeignChange() {
   repaired_ = now;
   ++repairs_;
   damage_ = plan_.live() == nullptr ? "deleted" : "changed";
-  not_before_ = now + repair_.Next(now);
+  Repair(now);
   if (repairs_ == 1) {
     LOG(WARNING) << "webhook configuration was changed by somebody else and is repaired name="
                  << plan_.name();
   } else if (repairs_ == kFight) {
     LOG(ERROR) << "webhook configuration is changed repeatedly by "
-               << (plan_.HasOtherCaBundle() ? "a replica with a certificate of its own"
-                                            : "somebody who wants other rules")
-               << "; the next repairs wait longer name=" << plan_.name();
+               << (slow_repair_ ? "a replica with a certificate of its own, so repairs wait longer"
+                                : "somebody who wants other rules")
+               << "; further repairs are not logged name=" << plan_.name();
   }
 }
 
@@ -265,15 +279,19 @@ base::Task<base::Result<std::string>> WebhookKeeper::UidOf(std::string role) {
   co_return found.error();
 }
 
+std::string WebhookKeeper::LiveVersion() const {
+  return plan_.live() == nullptr ? "" : std::string(api::ResourceVersion(*plan_.live()));
+}
+
 bool WebhookKeeper::Due() const {
   if (leaving_) return false;
-  return not_before_ <= scheduler_.Now() && plan_.Next().has_value();
+  return std::max(not_before_, repair_at_) <= scheduler_.Now() && plan_.Next().has_value();
 }
 
 base::TimePoint WebhookKeeper::NextLook() const {
   base::TimePoint next = scheduler_.Now() + kLongestWait;
   if (const auto deadline = plan_.NextDeadline()) next = std::min(next, *deadline);
-  if (plan_.Next()) next = std::min(next, not_before_);
+  if (plan_.Next()) next = std::min(next, std::max(not_before_, repair_at_));
   if (plan_.IsOpen() && options_.leader) {
     next = std::min(next, scheduler_.Now() + kLookForLeader);
   }
@@ -303,6 +321,7 @@ base::Task<void> WebhookKeeper::Write() {
   // and clear damage_.
   std::string damage = std::exchange(damage_, "");
   client::ApiRequest request = RequestFor(*write);
+  sent_for_ = LiveVersion();
   const auto stored = co_await client::DoJson(client_, std::move(request));
   if (stored) {
     OnWritten(*stored, created);
@@ -314,16 +333,17 @@ base::Task<void> WebhookKeeper::Write() {
 }
 
 void WebhookKeeper::OnWritten(const json::Value& stored, bool created) {
-  LOG(INFO) << "webhook configuration " << (created ? "created" : "updated")
-            << " name=" << plan_.name();
   const base::TimePoint now = scheduler_.Now();
+  const bool fights = repairs_ >= kFight && now - repaired_ < kQuiet;
+  LOG_IF(INFO, !fights) << "webhook configuration " << (created ? "created" : "updated")
+                        << " name=" << plan_.name();
   // The watch may be ahead of the answer: since then the object may have been deleted, or replaced.
   const std::string& shown = reflector_->state().resource_version;
   if (!api::ReachesVersion(shown, api::ResourceVersion(stored))) plan_.OnLive(now, &stored);
-  if (!plan_.Next()) {
-    retry_.Reset();
+  if (plan_.IsDesired(stored)) {
+    retry_.Reset();  // if somebody has changed it since, that is a change to repair
   } else {
-    // The server stored something else, or somebody has changed it since: wait, do not loop.
+    // The server stored something else, or something else is wanted meanwhile: wait, do not loop.
     not_before_ = now + retry_.Next(now);
   }
 }
@@ -331,8 +351,12 @@ void WebhookKeeper::OnWritten(const json::Value& stored, bool created) {
 void WebhookKeeper::OnRefused(const base::Error& error) {
   const base::TimePoint now = scheduler_.Now();
   not_before_ = now + retry_.Next(now, error.retry_after);
-  // Another replica wrote first. The watch delivers its version.
-  if (error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kAlreadyExists)) return;
+  // Somebody else wrote first. The watch delivers that version, or did so already.
+  if (error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kAlreadyExists)) {
+    raced_ = LiveVersion() == sent_for_;
+    if (!raced_) not_before_ = now;
+    return;
+  }
   if (std::exchange(trouble_, error.message) == error.message) return;
   LOG(WARNING) << "webhook configuration cannot be written name=" << plan_.name()
                << " error=" << json::Quote(error.message);

@@ -7,9 +7,8 @@
 //
 // A configuration of another installation is never written. The log names it.
 //
-// Two writers that want different content (for example replicas with CA bundles of their own) would
-// write in turns forever. So repairs that follow each other wait longer each time, and the log says
-// so once.
+// Two writers that want different content would write in turns forever. repair_pace.h says how soon
+// a change is repaired then, and the log names the other writer once.
 //
 // Single-threaded. Client, scheduler and listener outlive it; Run() must have returned before it is
 // destroyed.
@@ -28,6 +27,7 @@
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
 #include "pkg/client/event_recorder.h"
+#include "pkg/webhook/repair_pace.h"
 #include "pkg/webhook/webhook_plan.h"
 
 namespace webhook {
@@ -52,6 +52,7 @@ struct WebhookKeeperOptions {
   std::vector<std::string> owner_roles = {};
   base::Duration debounce = std::chrono::milliseconds(100);
   base::BackoffOptions retry{.initial = std::chrono::milliseconds(200), .jitter = 0.5};
+  // Of a change to the CA of another daemon.
   base::BackoffOptions repair{.initial = std::chrono::milliseconds(100), .jitter = 0.5};
   std::chrono::milliseconds write_timeout{10'000};
   // How long it takes until the Service routes to a replica that is ready: two periods of its
@@ -115,9 +116,11 @@ class WebhookKeeper final : public informers::CollectionSink {
   void LearnLeader();
   void TakeLive(const json::Value* live);
   void OnForeignChange();
+  void Repair(base::TimePoint now);
   void OnWish();
   void Advance();
   void NoticeAnswers();
+  [[nodiscard]] std::string LiveVersion() const;
   [[nodiscard]] bool Due() const;
   [[nodiscard]] base::TimePoint NextLook() const;
   base::Task<void> Write();
@@ -140,8 +143,12 @@ class WebhookKeeper final : public informers::CollectionSink {
   std::unique_ptr<informers::Reflector> reflector_;
   std::unique_ptr<base::Alarm> alarm_;  // woken when there may be something to do
   base::Backoff retry_;
-  base::Backoff repair_;
-  base::TimePoint not_before_{};  // no write earlier than this
+  RepairPace pace_;
+  base::TimePoint not_before_{};  // no write earlier than this: several wishes, or a refusal
+  base::TimePoint repair_at_{};   // nor than this: somebody's change
+  bool slow_repair_ = false;      // repair_at_ is for the CA of another daemon
+  bool raced_ = false;            // not_before_ is only until the watch shows who was first
+  std::string sent_for_;          // the version that the last write was to change; "": none
   base::TimePoint repaired_{};
   int repairs_ = 0;      // in a row
   std::string damage_;   // somebody's change that is not repaired yet; "": none

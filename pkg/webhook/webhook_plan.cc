@@ -5,6 +5,7 @@
 #include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
 #include "pkg/http/certificate.h"
+#include "pkg/webhook/certificate_keyring.h"
 #include "pkg/webhook/ownership.h"
 #include "pkg/webhook/stored_configuration.h"
 
@@ -240,8 +241,13 @@ bool WebhookPlan::IsCaBundleStored(std::string_view pem) const {
   return known_ && !IsForeign() && (!live_ || HasCaBundle(*live_, pem));
 }
 
-bool WebhookPlan::HasOtherCaBundle() const {
-  return live_ && ca_pem_ && DiffersInCaBundleOnly(*live_, Desired());
+bool WebhookPlan::HasOtherDaemonsCa() const {
+  return live_ && ca_pem_ && DiffersInCaBundleOnly(*live_, Desired()) &&
+         std::ranges::all_of(CaBundlesOf(*live_), IsIssuedByDaemon);
+}
+
+bool WebhookPlan::IsDesired(const json::Value& stored) const {
+  return SameConfiguration(stored, Desired());
 }
 
 std::string WebhookPlan::WhyNotTrusted(const std::string& chain_pem) const {

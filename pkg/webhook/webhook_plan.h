@@ -92,8 +92,11 @@ class WebhookPlan {
   // Why API servers that follow the stored object do not trust this certificate chain; "" if they
   // do, or call nobody.
   [[nodiscard]] std::string WhyNotTrusted(const std::string& chain_pem) const;
-  // True if the stored object differs from the desired one only in the CA bundle.
-  [[nodiscard]] bool HasOtherCaBundle() const;
+  // True if the stored object differs from the desired one only in the CA bundle, which is that of
+  // another daemon.
+  [[nodiscard]] bool HasOtherDaemonsCa() const;
+  // True if the desired object is this one: the answer to a write is what we wrote.
+  [[nodiscard]] bool IsDesired(const json::Value& stored) const;
   // Why the stored rules are not the wanted ones, or not known to be; "" if they are.
   [[nodiscard]] std::string Missing() const;
   // The part of these reasons that concerns the whole object: it is unknown, or not ours.

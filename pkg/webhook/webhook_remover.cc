@@ -46,16 +46,30 @@ base::Task<base::Duration> WebhookRemover::Look() {
   if (!live) co_return AfterError(live.error());
   auto patch = EmptyingPatch(*live, options_.installation, options_.identity);
   if (!patch || !options_.leads()) co_return options_.period;  // the lease may be lost meanwhile
-  // Without a lease the other daemon may be as new as this one: do not undo its write forever.
-  if (emptied_ && options_.identity.empty()) {
-    if (!std::exchange(said_kept_, true)) {
-      LOG(ERROR) << "webhook configuration was filled again by a daemon of this installation that "
-                    "enforces; it is left alone name="
-                 << options_.name;
-    }
-    co_return options_.period;
-  }
+  const base::Result<bool> may = co_await MayEmpty();
+  if (!may) co_return AfterError(may.error());
+  if (!*may) co_return options_.period;
   co_return co_await Empty(std::move(*patch));
+}
+
+base::Task<base::Result<bool>> WebhookRemover::MayEmpty() {
+  if (!options_.identity.empty()) co_return true;
+  // The other daemon may be as new as this one: do not undo its write forever.
+  if (emptied_) {
+    SayKept("it was filled again by a daemon of this installation that enforces");
+    co_return false;
+  }
+  const base::Result<bool> led = co_await options_.somebody_leads();
+  if (!led) co_return led.error().Wrap("whether a daemon holds the lease");
+  if (*led) SayKept("the lease of this installation is held");
+  co_return !*led;
+}
+
+void WebhookRemover::SayKept(std::string_view why) {
+  if (std::exchange(kept_, why) == why) return;
+  LOG(ERROR) << "webhook configuration of a daemon that enforces is left alone: " << why
+             << ", and without leader election this daemon cannot know whether it leads name="
+             << options_.name;
 }
 
 base::Task<base::Duration> WebhookRemover::Empty(json::Value patch) {

@@ -8,8 +8,10 @@
 // the object empty while this identity leads (webhook_keeper.h). So in both directions the last
 // leader decides. The object itself is not deleted.
 //
-// Without a lease nobody knows the leader. Then an object that is filled again is left alone, and
-// the log says so once.
+// Without leader election this process cannot know that it leads. So it asks whether somebody holds
+// the lease of this installation, and leaves the object alone while somebody does. It empties the
+// object once: if it is filled again, by a daemon that enforces without election, it is left alone.
+// The log says so once.
 //
 // Single-threaded. What it is given outlives it; Run() must have returned before it is destroyed.
 
@@ -17,7 +19,9 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "pkg/base/error.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
 #include "pkg/json/value.h"
@@ -28,7 +32,10 @@ struct WebhookRemoverOptions {
   std::string name;             // of the configuration
   std::string installation;     // only its object is changed
   std::string identity;         // in the lease; "": there is no lease
-  std::function<bool()> leads;  // true while this process leads
+  std::function<bool()> leads;  // true while this process leads, or if there is no election
+  // With an identity null. True if somebody may hold the lease: it was renewed within its duration,
+  // or that is not known yet. Errors: the lease cannot be read.
+  std::function<base::Task<base::Result<bool>>()> somebody_leads;
   base::Duration period = std::chrono::seconds(5);
   base::Duration period_of_refused = std::chrono::minutes(5);  // if reading is forbidden
   std::chrono::milliseconds timeout{10'000};
@@ -50,6 +57,9 @@ class WebhookRemover {
  private:
   // Returns the pause until the next look.
   base::Task<base::Duration> Look();
+  // False if a daemon may enforce: it holds the lease, or filled the object again.
+  base::Task<base::Result<bool>> MayEmpty();
+  void SayKept(std::string_view why);
   base::Task<base::Duration> Empty(json::Value patch);
   base::Duration AfterError(const base::Error& error);
 
@@ -57,7 +67,7 @@ class WebhookRemover {
   client::ApiClient& client_;
   WebhookRemoverOptions options_;
   bool emptied_ = false;
-  bool said_kept_ = false;
+  std::string kept_;     // why it is left alone; logged last
   std::string trouble_;  // logged last
 };
 

@@ -109,6 +109,24 @@ TEST_CASE("a daemon that only counts does not touch webhook configurations that 
   CHECK_FALSE(AsksNobody(a));
 }
 
+TEST_CASE("a daemon that only counts, without election, leaves the rules of a live leader alone",
+          "[e2e][admission][uninstall][leader]") {
+  Admission a({.more_flags = LeaseFlags("first")});
+  WaitUntilLeads(a.daemon());
+  a.Limit("q", {{"pods", "0"}});
+  Daemon trial({.kubeconfig = a.scenario().server().Kubeconfig(),
+                .more_flags = {"--leader-elect-resource-namespace=default"}});
+  trial.WaitUntilReady();
+  trial.WaitForLog("is left alone: the lease of this installation is held");
+  StaysSo(a);
+  CHECK(a.Post("pods", Pod("p"), true).exceeded());
+  CHECK(a.daemon().Log().find("was changed by somebody else") == std::string::npos);
+  // Nobody answers reviews any more, and nobody renews the lease.
+  a.daemon().Kill();
+  trial.WaitForLog("nothing is refused any more");
+  WaitUntilPods(a, false);
+}
+
 TEST_CASE("enforcement ends when a replica leads that only counts",
           "[e2e][admission][uninstall][leader]") {
   Admission a({.more_flags = LeaseFlags("first")});

@@ -48,6 +48,8 @@ class ScriptedClient final : public client::ApiClient {
   void OnList(Answer answer) { lists_.push_back(std::move(answer)); }
   void OnWatch(Answer answer) { watches_.push_back(std::move(answer)); }
   void OnDo(Answer answer) { calls_.push_back(std::move(answer)); }
+  // The answers to Do() that nobody asked for.
+  void ForgetAnswers() { calls_.clear(); }
 
   struct Seen {
     client::ApiRequest request;

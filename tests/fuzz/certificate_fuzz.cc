@@ -59,7 +59,7 @@ FUZZ_TARGET(certificate) {
   const webhook::Keyring keyring{certificates, key, certificates, key};
   const std::vector<std::string> hosts = {"localhost"};
   const auto report = webhook::Inspect(keyring, hosts);
-  const auto step = webhook::PlanCertificates(report.state, now, true, {});
+  const auto step = webhook::PlanCertificates(report.state, {now, now}, true, {});
   if (!read) fuzz::Require(step.action != webhook::CertificateAction::kNone, "to be made anew");
 }
 

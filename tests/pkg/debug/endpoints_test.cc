@@ -169,8 +169,8 @@ struct Guarded : Fixture {
   base::Result<void> verdict;
 
   http::Response Send(const std::string& target, const std::string& authorization = "") {
-    endpoints.guard = [this](std::string token,
-                             std::string path) -> base::Task<base::Result<void>> {
+    endpoints.guard = [this](std::string token, std::string path,
+                             std::string) -> base::Task<base::Result<void>> {
       asked.push_back(path + " " + token);
       co_return verdict;
     };

@@ -28,6 +28,7 @@ class SecretServer final : public client::ApiClient {
   std::optional<Error> trouble;
   std::optional<Error> write_trouble;
   std::optional<base::WallTime::duration> clock_ahead;  // sends a Date
+  std::string date;                                     // or one of this year
   int gets = 0;
   int writes = 0;
   int lost_races = 0;
@@ -46,6 +47,13 @@ class SecretServer final : public client::ApiClient {
     return base::DecodeBase64(secret.StringAt({"data", key})).value();
   }
 
+  [[nodiscard]] std::string DateOf(base::WallTime::duration ahead) const {
+    const std::time_t now = std::chrono::system_clock::to_time_t(scheduler_.WallNow() + ahead);
+    char text[64];
+    std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", std::gmtime(&now));
+    return text;
+  }
+
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override {
     // Lets other replicas run, as a network would.
     co_await scheduler_.Sleep(10ms);
@@ -58,6 +66,7 @@ class SecretServer final : public client::ApiClient {
  private:
   base::Result<client::ApiResponse> Answer(const client::ApiRequest& request) {
     if (trouble) return *trouble;
+    if (request.path == "/version") return Found();
     if (request.verb == "GET") {
       ++gets;
       if (request.path != "/api/v1/namespaces/ns/secrets/web-certificate" || secret.IsNull()) {
@@ -92,18 +101,47 @@ class SecretServer final : public client::ApiClient {
   }
   [[nodiscard]] client::ApiResponse Found() const {
     client::ApiResponse response{.status = 200, .headers = {}, .body = json::Write(secret)};
-    if (clock_ahead) {
-      const std::time_t now =
-          std::chrono::system_clock::to_time_t(scheduler_.WallNow() + *clock_ahead);
-      char text[64];
-      std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", std::gmtime(&now));
-      response.headers.Set("Date", text);
-    }
+    if (clock_ahead) response.headers.Set("Date", DateOf(*clock_ahead));
+    if (!date.empty()) response.headers.Set("Date", "Sun, 06 Nov " + date + " 08:49:37 GMT");
     return response;
   }
 
   base::Scheduler& scheduler_;
   int version_ = 100;
+};
+
+// The clock of a machine that is wrong.
+class WrongClock final : public base::Scheduler {
+ public:
+  WrongClock(base::Scheduler& scheduler, base::Duration ahead)
+      : scheduler_(scheduler), ahead_(ahead) {}
+  [[nodiscard]] base::TimePoint Now() const override { return scheduler_.Now(); }
+  [[nodiscard]] base::WallTime WallNow() const override { return scheduler_.WallNow() + ahead_; }
+  std::unique_ptr<base::Alarm> NewAlarm() override { return scheduler_.NewAlarm(); }
+
+ private:
+  base::Scheduler& scheduler_;
+  base::Duration ahead_;
+};
+
+// An API server that answers with a clock of its own. All have the same Secret.
+class OtherServer final : public client::ApiClient {
+ public:
+  OtherServer(SecretServer& server, base::WallTime::duration ahead)
+      : server_(server), ahead_(ahead) {}
+  base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override {
+    auto answer = co_await server_.Do(std::move(request));
+    if (answer) answer->headers.Set("Date", server_.DateOf(ahead_));
+    co_return answer;
+  }
+  base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
+      client::ApiRequest request) override {
+    return server_.Stream(std::move(request));
+  }
+
+ private:
+  SecretServer& server_;
+  base::WallTime::duration ahead_;
 };
 
 struct Replica {
@@ -133,10 +171,11 @@ struct Fixture {
     tasks.Cancel();
     scheduler.RunUntilIdle();
   }
-  Replica& Start() {
+  Replica& Start() { return Start(server, scheduler); }
+  Replica& Start(client::ApiClient& api, base::Scheduler& clock) {
     replicas.push_back(std::make_unique<Replica>());
     Replica& replica = *replicas.back();
-    replica.source = webhook::NewSecretCertificates(server, scheduler, options);
+    replica.source = webhook::NewSecretCertificates(api, clock, options);
     replica.source->SetListener(
         [&replica](const CertificateMaterial& material) { replica.seen.push_back(material); });
     tasks.Spawn("certificates", [&replica] { return replica.source->Run(); });
@@ -148,10 +187,12 @@ struct Fixture {
     options.policy.leaf_life = 5h;
     options.policy.keep_old = 1h;
   }
+  // `ahead`: of the clock of who decides.
   [[nodiscard]] bool Accepts(const CertificateMaterial& trusting,
-                             const CertificateMaterial& serving) const {
+                             const CertificateMaterial& serving,
+                             base::WallTime::duration ahead = {}) const {
     return http::CheckServer(serving.cert_pem, trusting.ca_bundle_pem,
-                             {.host = "web.ns.svc", .at = scheduler.WallNow()})
+                             {.host = "web.ns.svc", .at = scheduler.WallNow() + ahead})
         .has_value();
   }
 };
@@ -301,7 +342,7 @@ TEST_CASE("certificates of a Secret: a valid foreign one is used until it expire
   fixture.LiveFast();
   const base::WallTime now = fixture.scheduler.WallNow();
   const auto keyring = webhook::CarryOut(webhook::CertificateAction::kStartOver, {},
-                                         fixture.options.hosts, now, fixture.options.policy)
+                                         fixture.options.hosts, {now, now}, fixture.options.policy)
                            .value();
   fixture.server.Put(
       json::Object{{"metadata", json::Object{{"name", "web-certificate"}}},
@@ -378,6 +419,134 @@ TEST_CASE("certificates of a Secret: dates are compared with the API server's cl
   fixture.scheduler.RunFor(31s);
   CHECK(replica.now().cert_pem != first);
   CHECK(*replica.source->not_after() > fixture.scheduler.WallNow() + 24h * 140);
+}
+
+TEST_CASE("certificates of a Secret: API servers with different clocks do not take turns",
+          "[admission]") {
+  Fixture fixture;
+  const auto other = GENERATE(70 * 24h, -70 * 24h, 2h, -2h, 20 * 365 * 24h);
+  fixture.server.clock_ahead = 0s;
+  Replica& one = fixture.Start();
+  fixture.Start();
+  fixture.scheduler.RunFor(1s);
+  for (int period = 0; period < 200; ++period) {
+    fixture.server.clock_ahead = period % 2 == 0 ? std::chrono::seconds(other) : 0s;
+    fixture.scheduler.RunFor(35s);
+    REQUIRE(fixture.Accepts(one.now(), one.now()));
+  }
+  CHECK(fixture.server.writes <= 3);
+  for (const CertificateMaterial& material : one.seen) CHECK(fixture.Accepts(material, material));
+}
+
+TEST_CASE("certificates of a Secret: the first one is good for all clocks", "[admission]") {
+  Fixture fixture;
+  const base::WallTime::duration servers = GENERATE(-70 * 24h, -2h, 0h, 2h, 70 * 24h);
+  const base::WallTime::duration ours = GENERATE(-70 * 24h, -2h, 0h, 2h, 70 * 24h);
+  OtherServer server(fixture.server, servers);
+  WrongClock clock(fixture.scheduler, ours);
+  Replica& replica = fixture.Start(server, clock);
+  fixture.scheduler.RunFor(2h);
+  CHECK(replica.source->trouble().empty());
+  CHECK(fixture.server.writes == 1);
+  const auto leaf = http::ReadCertificates(replica.now().cert_pem, "")->front();
+  const base::WallTime now = fixture.scheduler.WallNow();
+  CHECK(leaf.not_before <= now + std::min(servers, ours) - 24h);
+  for (const auto ahead : {servers, ours, servers - 24h, ours - 24h}) {
+    CHECK(fixture.Accepts(replica.now(), replica.now(), ahead));
+  }
+}
+
+TEST_CASE("certificates of a Secret: a renewal under a wrong clock serves what others accept",
+          "[admission]") {
+  Fixture fixture;
+  const base::WallTime::duration wrong = GENERATE(2h, 70 * 24h, 200 * 24h, 360 * 24h);
+  fixture.server.clock_ahead = 0s;
+  Replica& replica = fixture.Start();
+  fixture.scheduler.RunFor(1min);
+  const std::string first = replica.now().cert_pem;
+  fixture.scheduler.SetWallBy(54 * 24h - 1h);
+  fixture.server.clock_ahead = wrong;
+  fixture.scheduler.RunFor(48h);
+  CHECK(replica.now().cert_pem != first);
+  for (const CertificateMaterial& material : replica.seen) {
+    CHECK(fixture.Accepts(material, material));
+  }
+  CHECK(fixture.Accepts(replica.now(), replica.now(), wrong));
+  CHECK(fixture.server.writes <= 6);  // at most a CA, and leaves before and after its step
+  const int writes = fixture.server.writes;
+  fixture.server.clock_ahead = 0s;
+  fixture.scheduler.RunFor(48h);
+  CHECK(fixture.server.writes <= writes + 1);  // a CA that is not needed any more
+}
+
+TEST_CASE("certificates of a Secret: replicas at servers with different clocks agree",
+          "[admission]") {
+  Fixture fixture;
+  const base::WallTime::duration ahead = GENERATE(2h, 70 * 24h, -70 * 24h, 300 * 24h);
+  OtherServer right(fixture.server, {});
+  OtherServer other(fixture.server, ahead);
+  WrongClock wrong(fixture.scheduler, ahead);
+  const bool wrong_first = GENERATE(false, true);
+  Replica& first =
+      wrong_first ? fixture.Start(other, wrong) : fixture.Start(right, fixture.scheduler);
+  fixture.scheduler.RunFor(1min);
+  Replica& second =
+      wrong_first ? fixture.Start(right, fixture.scheduler) : fixture.Start(other, wrong);
+  fixture.scheduler.RunFor(1h);  // the CA's step takes minutes
+  const int writes = fixture.server.writes;
+  CHECK(writes <= 8);
+  for (const Replica* replica : {&first, &second}) {
+    CHECK(fixture.Accepts(replica->now(), replica->now()));
+    CHECK(fixture.Accepts(replica->now(), replica->now(), ahead));
+  }
+  fixture.scheduler.RunFor(20h);
+  CHECK(fixture.server.writes <= writes + 1);
+}
+
+TEST_CASE("certificates of a Secret: a clock that refuses the certificate is reported",
+          "[admission]") {
+  Fixture fixture;
+  fixture.server.clock_ahead = 0s;
+  Replica& replica = fixture.Start();
+  fixture.scheduler.RunFor(1min);
+  fixture.server.clock_ahead = -70 * 24h;
+  fixture.scheduler.RunFor(1min);
+  CHECK(replica.source->trouble().find("for not yet valid") != std::string::npos);
+  CHECK(replica.Trouble().empty());  // others accept it: it stays ready
+  CHECK(fixture.server.writes == 1);
+  fixture.server.clock_ahead = 0s;
+  fixture.scheduler.RunFor(2h);
+  CHECK(replica.source->trouble().empty());
+}
+
+TEST_CASE("certificates of a Secret: dates that nobody can have are ignored", "[admission]") {
+  Fixture fixture;
+  const auto years = GENERATE(-5000, -100, -30, 30, 150, 5000);
+  fixture.server.clock_ahead = 0s;
+  Replica& replica = fixture.Start();
+  fixture.scheduler.RunFor(1min);
+  fixture.server.date = std::to_string(2025 + years);
+  fixture.scheduler.RunFor(1h);
+  CHECK(replica.Trouble().empty());
+  CHECK(fixture.server.writes == 1);
+}
+
+TEST_CASE("certificates of a Secret: what somebody removes again and again is issued once an hour",
+          "[admission]") {
+  Fixture fixture;
+  Replica& replica = fixture.Start();
+  fixture.scheduler.RunFor(1s);
+  for (int minute = 0; minute < 119; ++minute) {
+    fixture.server.Edit("tls.crt", nullptr);
+    fixture.server.Edit("tls.key", nullptr);
+    fixture.scheduler.RunFor(1min);
+    CHECK(replica.Trouble().empty());
+  }
+  CHECK(fixture.server.writes == 1 + 2);
+  CHECK(replica.source->trouble().find("nothing is issued") != std::string::npos);
+  Replica& fresh = fixture.Start();  // it has none to serve
+  fixture.scheduler.RunFor(1min);
+  CHECK(fresh.Trouble().empty());
 }
 
 }  // namespace

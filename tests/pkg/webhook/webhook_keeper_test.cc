@@ -5,6 +5,7 @@
 
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/base/task_group.h"
+#include "pkg/webhook/certificate_keyring.h"
 #include "pkg/webhook/stored_configuration.h"
 #include "tests/fake/fake_cluster.h"
 #include "tests/pkg/webhook/webhook_testing.h"
@@ -52,6 +53,17 @@ class Server final : public client::ApiClient {
   base::Scheduler& scheduler_;
   fake::FakeCluster& cluster_;
 };
+
+// The CA that a daemon makes.
+std::string CaOf(const std::string& whose) {
+  static std::map<std::string, std::string> made;
+  std::string& pem = made[whose];
+  if (pem.empty()) {
+    const base::WallTime now = base::RealClock().WallNow();
+    pem = CarryOut(CertificateAction::kStartOver, {}, {"localhost"}, {now, now}, {})->ca_pem;
+  }
+  return pem;
+}
 
 struct Listener final : StoredRulesListener {
   void OnStoredRules() override { ++changes; }
@@ -330,13 +342,104 @@ TEST_CASE_METHOD(KeeperFixture, "webhook keeper: replicas that cannot agree slow
   WebhookKeeper& other = Start();
   one.SetWanted("core", {Counted("secrets")});
   other.SetWanted("core", {Counted("secrets")});
-  one.SetCaBundle("ONE");
-  other.SetCaBundle("OTHER");
+  one.SetCaBundle(CaOf("one"));
+  other.SetCaBundle(CaOf("other"));
   scheduler.RunFor(1min);
   const int writes = server.writes;
   CHECK(writes > 2);
   scheduler.RunFor(10min);
   CHECK(server.writes - writes < 60);
+}
+
+TEST_CASE_METHOD(KeeperFixture,
+                 "webhook keeper: an object that is edited again and again is in force",
+                 "[admission]") {
+  Settled({Counted("secrets")});
+  const json::Value right = *Live();
+  const auto how = GENERATE(0, 1, 2, 3, 4, 5);
+  CAPTURE(how);
+  const auto weaken = [&] {
+    if (how == 4) return cluster.Delete(kWebhookConfigurations, "", kName);
+    json::Value edited = Live() == nullptr ? right : *Live();
+    if (how == 0) edited.Make({"webhooks"}) = json::Value();
+    if (edited.ArrayAt({"webhooks"}).empty() && how != 0) edited = right;
+    if (how == 1) WebhookAt(edited, 0).Make({"failurePolicy"}) = "Ignore";
+    if (how == 2) WebhookAt(edited, 0).Make({"clientConfig", "caBundle"}) = "b3RoZXI=";
+    if (how == 3) {
+      WebhookAt(edited, 0).Make({"namespaceSelector", "matchLabels"}) = json::Object{{"a", "b"}};
+    }
+    if (how == 5) WebhookAt(edited, 0).Make({"rules"}) = json::Array();
+    cluster.Put(kWebhookConfigurations, edited);
+  };
+  server.answers_after = 5ms;
+  int in_force = 0;
+  for (int edit = 0; edit < 200; ++edit) {
+    weaken();
+    for (int look = 0; look < 10; ++look) {
+      scheduler.RunFor(10ms);
+      const bool is_right = Live() != nullptr && SameConfiguration(*Live(), right);
+      in_force += is_right ? 1 : 0;
+    }
+  }
+  CHECK(in_force > 1600);  // of 2000
+  CHECK(server.writes <= 202);
+  weaken();
+  scheduler.RunFor(1s);
+  REQUIRE(Live() != nullptr);
+  CHECK(SameConfiguration(*Live(), right));
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: an edit between a read and a write costs no wait",
+                 "[admission]") {
+  Settled({Counted("secrets")});
+  const json::Value right = *Live();
+  // Every write meets a conflict, because the object changes again before it arrives.
+  cluster.patch_delay = 20ms;
+  for (int edit = 0; edit < 300; ++edit) {
+    Edit(edit % 2 == 0 ? "Ignore" : "Nonsense");
+    scheduler.RunFor(15ms);
+  }
+  scheduler.RunFor(1s);
+  CHECK(SameConfiguration(*Live(), right));
+}
+
+TEST_CASE_METHOD(KeeperFixture,
+                 "webhook keeper: a fight without end is slow, and is repaired within a second",
+                 "[admission]") {
+  Settled({Counted("secrets")});
+  const json::Value right = *Live();
+  for (int edit = 0; edit < 12000; ++edit) {
+    Edit("Ignore");
+    scheduler.RunFor(100ms);
+  }
+  const int writes = server.writes;
+  for (int edit = 0; edit < 600; ++edit) {
+    Edit("Ignore");
+    scheduler.RunFor(100ms);
+  }
+  CHECK(server.writes - writes <= 130);  // two a second
+  CHECK(server.writes - writes >= 100);
+  Edit("Ignore");
+  scheduler.RunFor(1s);
+  CHECK(SameConfiguration(*Live(), right));
+}
+
+TEST_CASE_METHOD(KeeperFixture,
+                 "webhook keeper: a weakening is repaired at once beside a daemon with its own CA",
+                 "[admission]") {
+  WebhookKeeper& one = Start();
+  WebhookKeeper& other = Start();
+  const std::string theirs = CaOf("theirs");
+  one.SetWanted("core", {Counted("secrets")});
+  other.SetWanted("core", {Counted("secrets")});
+  one.SetCaBundle(CaOf("ours"));
+  other.SetCaBundle(theirs);
+  scheduler.RunFor(10min);  // both wait long by now
+  json::Value edited = *Live();
+  edited.Make({"webhooks"}) = json::Value();
+  cluster.Put(kWebhookConfigurations, edited);
+  scheduler.RunFor(1s);
+  CHECK(Guards().size() == 1);
 }
 
 TEST_CASE_METHOD(KeeperFixture,

@@ -1,6 +1,7 @@
 #include "pkg/webhook/webhook_plan.h"
 
 #include "pkg/http/certificate.h"
+#include "pkg/webhook/certificate_keyring.h"
 #include "pkg/webhook/ownership.h"
 #include "pkg/webhook/stored_configuration.h"
 #include "tests/pkg/webhook/webhook_testing.h"
@@ -463,16 +464,32 @@ TEST_CASE("webhook plan: a certificate that the stored bundle does not trust is 
   CHECK(show(other->cert_pem).find("its caBundle does not trust our certificate") == 0);
 }
 
-TEST_CASE("webhook plan: HasOtherCaBundle() is false for other changes", "[admission]") {
+TEST_CASE("webhook plan: the CA of another daemon is told from other changes", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets")});
-  CHECK_FALSE(p.plan.HasOtherCaBundle());
+  const base::WallTime now = base::RealClock().WallNow();
+  const auto theirs = CarryOut(CertificateAction::kStartOver, {}, {"localhost"}, {now, now}, {});
+  const auto strange = http::MakeCertificate({.common_name = "evil", .is_ca = true});
+  const auto show = [&](const std::string& bundle) {
+    json::Value shown = DesiredConfiguration(ByService(), {Counted("secrets")}, bundle);
+    p.Show(shown);
+    return p.plan.HasOtherDaemonsCa();
+  };
+  CHECK_FALSE(show("PEM"));
   CHECK(p.plan.IsCaBundleStored("PEM"));
-  p.Show(DesiredConfiguration(ByService(), {Counted("secrets")}, "OTHER"));
-  CHECK(p.plan.HasOtherCaBundle());
+  CHECK_FALSE(show("OTHER"));
   CHECK_FALSE(p.plan.IsCaBundleStored("PEM"));
   CHECK(p.plan.Next());
+  CHECK_FALSE(show(strange->cert_pem));
+  CHECK_FALSE(show(theirs->ca_pem + strange->cert_pem));
+  CHECK_FALSE(show(""));
+  CHECK(show(theirs->ca_pem));
+  json::Value more = DesiredConfiguration(ByService(), {Counted("secrets")}, theirs->ca_pem);
+  WebhookAt(more, 0).Make({"failurePolicy"}) = "Ignore";
+  p.Show(more);
+  CHECK_FALSE(p.plan.HasOtherDaemonsCa());
   p.Trust("OTHER");
+  p.Show(DesiredConfiguration(ByService(), {Counted("secrets")}, "OTHER"));
   CHECK_FALSE(p.plan.Next());
 }
 

@@ -34,6 +34,10 @@ class RemoverFixture {
   void Start(const std::string& identity) {
     WebhookRemoverOptions options{.name = kName, .installation = kOurs, .identity = identity};
     options.leads = [this] { return leads; };
+    options.somebody_leads = [this]() -> base::Task<base::Result<bool>> {
+      ++lease_looks;
+      co_return std::as_const(held);  // result<bool> has a constructor from what tests as true
+    };
     remover.emplace(scheduler, cluster, std::move(options));
     running.Spawn("remover", [this] { return remover->Run(); });
   }
@@ -45,6 +49,8 @@ class RemoverFixture {
   base::ManualScheduler scheduler{io};
   fake::FakeCluster cluster{scheduler};
   bool leads = true;
+  base::Result<bool> held = false;
+  int lease_looks = 0;
   std::optional<WebhookRemover> remover;
   base::TaskGroup running{io.get_executor()};
 };
@@ -82,6 +88,23 @@ TEST_CASE_METHOD(RemoverFixture,
   scheduler.RunFor(10min);
   CHECK_FALSE(AsksNobody(Live()));
   CHECK(cluster.writes.size() == 1);
+}
+
+TEST_CASE_METHOD(RemoverFixture,
+                 "webhook remover: without election the object of a live leader is left alone",
+                 "[admission]") {
+  cluster.Put(kWebhookConfigurations, Left(kOurs));
+  held = GENERATE(
+      base::Result<bool>(true),
+      base::Result<bool>(base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"}));
+  Start("");
+  scheduler.RunFor(10min);
+  CHECK_FALSE(AsksNobody(Live()));
+  CHECK(cluster.writes.empty());
+  CHECK(lease_looks > 100);
+  held = false;  // it has stopped
+  scheduler.RunFor(6s);
+  CHECK(AsksNobody(Live()));
 }
 
 TEST_CASE_METHOD(RemoverFixture, "webhook remover: objects of others are left alone",

@@ -1,0 +1,47 @@
+#pragma once
+
+// Decides how soon somebody's change of the webhook configuration is repaired. At once, because
+// until then limits may not be enforced; but a fight without end must not load the API server for
+// ever. So a few hundred repairs are free, and after them there are two a second. Nothing waits
+// longer than half a second.
+//
+// A daemon with a CA of its own is another matter: both would repair each other's bundle for ever,
+// and neither is right. So repairs of such a change wait longer each time, up to half a minute.
+//
+// No I/O, one thread.
+
+#include <algorithm>
+#include <chrono>
+
+#include "pkg/base/backoff.h"
+#include "pkg/base/clock.h"
+
+namespace webhook {
+
+class RepairPace {
+ public:
+  static constexpr double kFree = 500;
+  static constexpr double kPerSecond = 2;
+
+  explicit RepairPace(base::BackoffOptions other_ca) : other_ca_(other_ca) {}
+
+  // Somebody changed a correct object now. Returns when to repair it.
+  base::TimePoint Changed(base::TimePoint now, bool only_other_ca) {
+    if (only_other_ca) return now + other_ca_.Next(now);
+    other_ca_.Reset();
+    const std::chrono::duration<double> passed = now - refilled_;
+    left_ = std::min(kFree, left_ + passed.count() * kPerSecond) - 1;
+    refilled_ = now;
+    if (left_ >= 0) return now;
+    const std::chrono::duration<double> wait(std::min(-left_, 1.0) / kPerSecond);
+    left_ = std::max(left_, -1.0);
+    return now + std::chrono::duration_cast<base::Duration>(wait);
+  }
+
+ private:
+  base::Backoff other_ca_;
+  double left_ = kFree;
+  base::TimePoint refilled_{};
+};
+
+}  // namespace webhook
