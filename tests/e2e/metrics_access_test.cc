@@ -1,6 +1,8 @@
 // Outside of loopback, only users that the API server allows may read /metrics. Health is open.
 #include <catch2/catch.hpp>
+#include <map>
 
+#include "pkg/base/clock.h"
 #include "tests/e2e/harness/https.h"
 #include "tests/e2e/harness/proxy.h"
 #include "tests/e2e/harness/scenario.h"
@@ -87,6 +89,27 @@ TEST_CASE("metrics: beyond loopback the API server decides who reads them",
   for (const char* token : {kAdminToken, "somebody-else", "no-such-token"}) {
     CHECK(daemon.Log().find(token) == std::string::npos);
   }
+}
+
+// A 401 is the answer of a TokenReview, a 429 of none. The time only says how many are allowed.
+TEST_CASE("metrics: strangers cause few reviews, and lock out no scraper",
+          "[e2e][metrics][access]") {
+  Scenario s;
+  Daemon& daemon = s.StartDaemon(DaemonOptions{.more_flags = {"--metrics-secure=true"}});
+  CHECK(Get(daemon, kAdminToken).status == 200);
+  constexpr int kStrangers = 400;
+  const base::RealClock clock;
+  const base::TimePoint begun = clock.Now();
+  std::map<int, int> answers;
+  for (int i = 0; i < kStrangers; ++i) {
+    ++answers[Get(daemon, "no-such-token-" + std::to_string(i)).status];
+    if (i % 40 == 0) CHECK(Get(daemon, kAdminToken).status == 200);
+  }
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(clock.Now() - begun).count();
+  CHECK(answers[401] + answers[429] == kStrangers);
+  CHECK(answers[401] >= 20);
+  CHECK(answers[401] <= 40 + 5 * seconds);
+  CHECK(Get(daemon, kAdminToken).status == 200);
 }
 
 TEST_CASE("metrics: a ServiceAccount that may get /metrics reads them",
