@@ -197,7 +197,7 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
           quota_series_->CountRefusal(quota_api, refusal.quota, refusal.exceeded, tried);
         });
   } else if (options_.enforced.empty()) {
-    constexpr std::chrono::seconds kReadLease{10};
+    static constexpr std::chrono::seconds kReadLease{10};
     const api::ObjectKey lease = LeaseOf(config, options_.leader_election);
     witness_ = std::make_unique<leader::LeaseWitness>(*client_, scheduler_, lease);
     remover_ = std::make_unique<webhook::WebhookRemover>(
