@@ -53,13 +53,18 @@ std::unique_ptr<informers::Reflector> AppliedController::NewWatch() {
 
 // Ignores changes that AppliedClusterQuotas do not show. Reservations change many times a second.
 void AppliedController::OnClusterQuota(const quota::Quota* before, const quota::Quota* after) {
-  if (before != nullptr && after != nullptr && SaysTheSame(*before, *after)) return;
+  const bool both = before != nullptr && after != nullptr;
+  if (both && SaysTheSame(*before, *after)) return;
+  const auto what = both && DiffersInUsageOnly(*before, *after) ? AppliedPlan::Changed::kUsage
+                                                                : AppliedPlan::Changed::kMore;
   for (const quota::Quota* quota : {before, after}) {
     if (quota == nullptr) continue;
-    plan_.OnClusterQuota(quota->key.name);
+    plan_.OnClusterQuota(quota->key.name, what);
     // Its parent shows how much of the guarantee is still free.
     const bool guaranteed = quota->cluster && !quota->cluster->guaranteed.empty();
-    if (guaranteed && !quota->cluster->parent.empty()) plan_.OnClusterQuota(quota->cluster->parent);
+    if (guaranteed && !quota->cluster->parent.empty()) {
+      plan_.OnClusterQuota(quota->cluster->parent, what);
+    }
   }
 }
 

@@ -81,6 +81,14 @@ bool SaysTheSame(const quota::Quota& a, const quota::Quota& b) {
          spec_a.guaranteed == spec_b.guaranteed && spec_a.enforcement == spec_b.enforcement;
 }
 
+bool DiffersInUsageOnly(const quota::Quota& a, quota::Quota b) {
+  if (a.status.used.size() != b.status.used.size()) return false;
+  b.status.used = a.status.used;
+  const json::Value* available = a.further_status.Find("available");
+  b.further_status.Set("available", available != nullptr ? *available : json::Value());
+  return SaysTheSame(a, b);
+}
+
 json::Value AppliedObject(const std::string& ns, const std::string& quota,
                           const AppliedContent& content) {
   const std::string version = AppliedResource().GroupVersion();

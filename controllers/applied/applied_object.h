@@ -32,6 +32,8 @@ struct AppliedContent {
 
 // True if two versions of a ClusterQuota give the same content, except for `in_namespace`.
 bool SaysTheSame(const quota::Quota& a, const quota::Quota& b);
+// The same, apart from `used` and `available`.
+bool DiffersInUsageOnly(const quota::Quota& a, quota::Quota b);
 // Returns the object to create.
 json::Value AppliedObject(const std::string& ns, const std::string& quota,
                           const AppliedContent& content);

@@ -30,8 +30,10 @@ bool RefusesAsTerminating(const base::Error& error) {
 
 }  // namespace
 
-void AppliedPlan::OnClusterQuota(const std::string& name) {
+void AppliedPlan::OnClusterQuota(const std::string& name, Changed what) {
   const base::TimePoint now = clock_.Now();
+  usage_changed_ = what == Changed::kUsage ? now : base::TimePoint::min();
+  if (what == Changed::kMore) next_round_ = base::TimePoint::min();
   if (changed_.empty()) next_marks_ = std::max(next_marks_, now + pace_.settle);
   changed_.try_emplace(name, now);
 }
@@ -57,7 +59,16 @@ void AppliedPlan::OnUsageIn(const std::string& ns) {
   if (found != spaces_.end()) Touch(ns, found->second);
 }
 
-void AppliedPlan::Mark(Entry& entry) const { entry.since = std::min(entry.since, clock_.Now()); }
+void AppliedPlan::Mark(Entry& entry) const {
+  entry.since = std::min(entry.since, clock_.Now());
+  entry.slow = false;
+}
+
+// The status of its quota changed.
+void AppliedPlan::MarkSince(Entry& entry, base::TimePoint changed) {
+  if (entry.since == kNever) entry.slow = entry.above;
+  entry.since = std::min(entry.since, changed);
+}
 
 void AppliedPlan::Touch(const std::string& ns, Space& space) {
   if (std::exchange(space.touched, true)) return;
@@ -78,13 +89,16 @@ bool AppliedPlan::MarkSome() {
   auto at = spaces_.upper_bound(marked_);
   for (int i = 0; i < kMarkedAStep && at != spaces_.end(); ++i, ++at) {
     base::TimePoint due = kNever;
+    base::TimePoint due_above = kNever;
     for (Entry& entry : at->second.entries) {
       const auto changed = marking_.find(entry.name);
       if (changed == marking_.end()) continue;
-      entry.since = std::min(entry.since, changed->second);
-      due = std::min(due, std::max(entry.due, now));
+      MarkSince(entry, changed->second);
+      base::TimePoint& earliest = entry.above ? due_above : due;
+      earliest = std::min(earliest, std::max(entry.due, now));
     }
-    if (due < kNever) round_.AddAfter(at->first, due - now);
+    if (due < kNever) soon_.AddAfter(at->first, due - now);
+    if (due_above < kNever) round_.AddAfter(at->first, due_above - now);
     marked_ = at->first;
   }
   if (at == spaces_.end()) marking_.clear();
@@ -97,11 +111,21 @@ AppliedPlan::Queue* AppliedPlan::PickQueue() {
   const auto ready = [this](const Queue& queue) {
     return queue.Len() > 0 || queue.NextReady() <= clock_.Now();
   };
-  Queue* first = &soon_;
-  Queue* second = &round_;
-  if (!soon_is_next_) std::swap(first, second);
-  if (ready(*first)) return first;
-  return ready(*second) ? second : nullptr;
+  const bool soon = ready(soon_);
+  const bool round = ready(round_) && clock_.Now() >= next_round_;
+  if (soon && (soon_is_next_ || !round)) return &soon_;
+  return round ? &round_ : nullptr;
+}
+
+// On a busy cluster the usage of the quotas at the top changes all the time, and concerns every
+// namespace.
+void AppliedPlan::NoteWrite(const Queue& queue) {
+  const base::TimePoint now = clock_.Now();
+  soon_is_next_ = &queue == &round_;
+  next_write_ = now + pace_.any;
+  if (&queue != &round_) return;
+  const bool rests = usage_changed_ == base::TimePoint::min() || now - usage_changed_ >= pace_.rest;
+  next_round_ = now + (rests ? pace_.any : pace_.above);
 }
 
 AppliedPlan::Next AppliedPlan::Decide() {
@@ -113,16 +137,15 @@ AppliedPlan::Next AppliedPlan::Decide() {
   Queue* const queue = PickQueue();
   if (queue == nullptr) {
     const base::TimePoint marks = changed_.empty() ? kNever : next_marks_;
-    return {std::nullopt, std::min({soon_.NextReady(), round_.NextReady(), marks})};
+    const base::TimePoint round =
+        std::max(round_.Len() > 0 ? now : round_.NextReady(), next_round_);
+    return {std::nullopt, std::min({soon_.NextReady(), round, marks})};
   }
   const std::optional<std::string> ns = queue->Get();
   if (!ns) return {std::nullopt, now};  // it becomes ready at the next call
   std::optional<AppliedWrite> write = LookAt(*ns, *queue);
   queue->Done(*ns);
-  if (write) {
-    soon_is_next_ = queue == &round_;
-    next_write_ = now + pace_.any;
-  }
+  if (write) NoteWrite(*queue);
   return {std::move(write), now};
 }
 
@@ -138,7 +161,7 @@ std::optional<AppliedWrite> AppliedPlan::LookAt(const std::string& ns, Queue& qu
   if (now < space.not_before) {
     again = space.not_before;
   } else {
-    write = LookAtEntries(ns, space, again);
+    write = LookAtEntries(ns, space, &queue == &round_, again);
   }
   if (space.entries.empty()) {
     spaces_.erase(found);
@@ -160,12 +183,13 @@ void AppliedPlan::Reconcile(const std::string& ns, Space& space) {
                 [](const Entry& entry) { return !entry.wanted && entry.version.empty(); });
   for (const std::string& name : wanted) {
     Entry& entry = Add(space, name);
+    entry.above = source_.IsAbove(ns, name);
     if (!std::exchange(entry.wanted, true)) Mark(entry);
   }
 }
 
 std::optional<AppliedWrite> AppliedPlan::LookAtEntries(const std::string& ns, Space& space,
-                                                       base::TimePoint& again) {
+                                                       bool slow_too, base::TimePoint& again) {
   const base::TimePoint now = clock_.Now();
   const std::size_t size = space.entries.size();
   const std::size_t first = space.next;
@@ -173,7 +197,7 @@ std::optional<AppliedWrite> AppliedPlan::LookAtEntries(const std::string& ns, Sp
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t index = (first + i) % size;
     Entry& entry = space.entries[index];
-    if (entry.since == kNever) continue;
+    if (entry.since == kNever || (entry.slow && !slow_too)) continue;
     if (entry.wanted && now < entry.due) {
       again = std::min(again, entry.due);
       continue;
@@ -249,6 +273,7 @@ AppliedPlan::Failure AppliedPlan::OnFailed(const AppliedWrite& write, const base
   const bool creates = write.verb == AppliedWrite::Verb::kCreate;
   const base::TimePoint now = clock_.Now();
   entry->since = std::min(entry->since, write.since);
+  entry->slow = false;
   entry->due = now + pace_.each;
   soon_.Add(write.ns);
   // Somebody else's object, unless the watch shows one with our label: Take() resets this.

@@ -5,9 +5,11 @@
 // returns the desired content when there is time to write it.
 //
 // Two queues of namespaces take turns, so that neither blocks the other. The first has namespaces
-// in which something happened: a quota was added or removed, usage changed, or somebody edited an
-// object. The second has namespaces in which only a quota's status changed; these may be all
-// namespaces. In each queue a namespace gets one write and goes to the end.
+// in which something happened: a quota was added or removed, usage changed, the status of a quota
+// that selects the namespace changed, or somebody edited an object. The second has namespaces in
+// which only a quota further above changed; these may be all namespaces. While the usage of such
+// quotas keeps changing, the second queue is slow. In each queue a namespace gets one write and
+// goes to the end.
 //
 // No I/O, one thread. No call visits all namespaces. Memory is bounded by the number of stored
 // objects and of namespaces that the quotas reach.
@@ -32,6 +34,9 @@ struct AppliedPace {
   base::Duration any = std::chrono::milliseconds(50);  // between two writes
   // The delay after a change, so that one write contains related changes.
   base::Duration settle = std::chrono::milliseconds(500);
+  // Between two writes for quotas further above, until their usage was at rest for some time.
+  base::Duration above = std::chrono::milliseconds(500);
+  base::Duration rest = std::chrono::seconds(30);
 };
 
 struct AppliedWrite {
@@ -58,8 +63,12 @@ class AppliedPlan {
   bool SweepSome();
   void EndList();
 
+  enum class Changed : std::uint8_t {
+    kUsage,  // only `used` and `available`
+    kMore,
+  };
   // Like the functions of ClusterListener.
-  void OnClusterQuota(const std::string& name);
+  void OnClusterQuota(const std::string& name, Changed what = Changed::kMore);
   void OnReachOf(const std::string& ns);
   void OnUsageIn(const std::string& ns);
   // Call while this process is not the leader.
@@ -100,6 +109,8 @@ class AppliedPlan {
     base::TimePoint since = kNever;                // outdated since; kNever: up to date
     std::uint32_t list = 0;  // number of the list that was newest when it was seen
     bool wanted = false;     // the quota reaches the namespace
+    bool above = false;      // it reaches the namespace only through a quota below it
+    bool slow = false;       // outdated only because such a quota changed: left to round_
     bool taken = false;      // somebody else's object has this name
   };
   struct Space {
@@ -116,14 +127,16 @@ class AppliedPlan {
   static Entry& Add(Space& space, std::string_view name);
   void Take(Entry& entry, std::string_view version, std::uint64_t digest);
   void Mark(Entry& entry) const;
+  static void MarkSince(Entry& entry, base::TimePoint changed);
   void Touch(const std::string& ns, Space& space);
   void Lose(const std::string& ns, Space& space, Entry& entry);
   bool TakeMoved();
   bool MarkSome();
   Queue* PickQueue();
+  void NoteWrite(const Queue& queue);
   std::optional<AppliedWrite> LookAt(const std::string& ns, Queue& queue);
   void Reconcile(const std::string& ns, Space& space);
-  std::optional<AppliedWrite> LookAtEntries(const std::string& ns, Space& space,
+  std::optional<AppliedWrite> LookAtEntries(const std::string& ns, Space& space, bool slow_too,
                                             base::TimePoint& again);
   std::optional<AppliedWrite> Compare(const std::string& ns, Entry& entry, base::TimePoint& again);
 
@@ -132,7 +145,7 @@ class AppliedPlan {
   const AppliedPace pace_;
   Spaces spaces_;
   Queue soon_;   // namespaces in which something happened
-  Queue round_;  // namespaces in which only a quota's status changed
+  Queue round_;  // namespaces in which only a quota further above changed
   bool soon_is_next_ = true;
   std::set<std::string> moved_;                     // namespaces whose quotas may have changed
   std::map<std::string, base::TimePoint> changed_;  // quotas whose objects must be marked
@@ -140,6 +153,9 @@ class AppliedPlan {
   std::string marked_;                              // the last namespace of the walk so far
   base::TimePoint next_marks_ = base::TimePoint::min();
   base::TimePoint next_write_ = base::TimePoint::min();
+  base::TimePoint next_round_ = base::TimePoint::min();  // no write for round_ before this time
+  // When the usage of a quota changed last; min(): something else changed since.
+  base::TimePoint usage_changed_ = base::TimePoint::min();
   std::optional<base::TimePoint> leads_since_;
   struct InFlight {
     std::string ns;

@@ -21,6 +21,8 @@ class AppliedSource {
   [[nodiscard]] virtual bool Synced() const = 0;
   // Returns the names of the quotas that reach the namespace, each once.
   [[nodiscard]] virtual std::vector<std::string> QuotasOf(std::string_view ns) const = 0;
+  // True if the quota reaches the namespace only through a quota below it. REQUIRES: it reaches it.
+  [[nodiscard]] virtual bool IsAbove(std::string_view ns, std::string_view quota) const = 0;
   // nullopt: the quota is not counted yet.
   [[nodiscard]] virtual std::optional<AppliedContent> ContentOf(const std::string& ns,
                                                                 const std::string& quota) const = 0;
@@ -32,6 +34,9 @@ class NothingApplied final : public AppliedSource {
   [[nodiscard]] bool Synced() const override { return true; }
   [[nodiscard]] std::vector<std::string> QuotasOf(std::string_view /*ns*/) const override {
     return {};
+  }
+  [[nodiscard]] bool IsAbove(std::string_view /*ns*/, std::string_view /*quota*/) const override {
+    return false;
   }
   [[nodiscard]] std::optional<AppliedContent> ContentOf(
       const std::string& /*ns*/, const std::string& /*quota*/) const override {

@@ -1,5 +1,6 @@
 #include "controllers/applied/applied_view.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "pkg/quota/cluster/guarantee.h"
@@ -18,6 +19,14 @@ std::vector<std::string> AppliedView::QuotasOf(std::string_view ns) const {
   std::vector<std::string> names;
   for (api::ObjectKey& key : controller_.reach().QuotasOf(ns)) names.push_back(std::move(key.name));
   return names;
+}
+
+bool AppliedView::IsAbove(std::string_view ns, std::string_view quota) const {
+  const quota::QuotaTree* tree = controller_.reach().quota_tree();
+  if (tree == nullptr) return false;
+  const quota::QuotaTree::Reach reaching = tree->QuotasOf(ns);
+  const auto one = std::ranges::find(reaching, quota, &quota::QuotaTree::Reaching::name);
+  return one != reaching.end() && !one->above.empty();
 }
 
 quota::ResourceList AppliedView::GuaranteedBelow(const std::string& quota) const {

@@ -19,6 +19,7 @@ class AppliedView final : public AppliedSource {
 
   [[nodiscard]] bool Synced() const override { return controller_.KnowsReach(); }
   [[nodiscard]] std::vector<std::string> QuotasOf(std::string_view ns) const override;
+  [[nodiscard]] bool IsAbove(std::string_view ns, std::string_view quota) const override;
   [[nodiscard]] std::optional<AppliedContent> ContentOf(const std::string& ns,
                                                         const std::string& quota) const override;
 

@@ -27,6 +27,9 @@ class Source final : public controllers::AppliedSource {
   [[nodiscard]] std::vector<std::string> QuotasOf(std::string_view ns) const override {
     return {"company", "department-" + std::string(1, ns.back()), "team-" + std::string(ns)};
   }
+  [[nodiscard]] bool IsAbove(std::string_view /*ns*/, std::string_view quota) const override {
+    return !quota.starts_with("team-");
+  }
   [[nodiscard]] std::optional<controllers::AppliedContent> ContentOf(
       const std::string& /*ns*/, const std::string& quota) const override {
     controllers::AppliedContent content;

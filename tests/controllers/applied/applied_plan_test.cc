@@ -24,6 +24,9 @@ class Source final : public controllers::AppliedSource {
     const auto found = reach.find(ns);
     return found == reach.end() ? std::vector<std::string>() : found->second;
   }
+  [[nodiscard]] bool IsAbove(std::string_view /*ns*/, std::string_view quota) const override {
+    return quota == "company";
+  }
   [[nodiscard]] std::optional<AppliedContent> ContentOf(const std::string& /*ns*/,
                                                         const std::string& quota) const override {
     ++asked;
@@ -213,6 +216,44 @@ TEST_CASE_METHOD(PlanFixture,
     CHECK(Tally().changed == 0);
     CHECK(Summary("ns-1999/company") == "pods: 1/10");
   }
+}
+
+TEST_CASE_METHOD(PlanFixture,
+                 "applied: usage further above that changes all the time is shown slowly",
+                 "[controllers][applied]") {
+  source.used = {{"company", 0}, {"team", 0}};
+  List();
+  for (int i = 0; i < 200; ++i) Reach("ns" + std::to_string(i), {"company", "team"});
+  RunFor(60s);
+  REQUIRE(Tally().changed == 0);
+  const auto change = [&](const std::string& quota, int used) {
+    source.used[quota] = used;
+    plan.OnClusterQuota(quota, AppliedPlan::Changed::kUsage);
+  };
+  std::size_t written = 0;
+  for (int second = 1; second <= 60; ++second) {
+    change("company", second % 10);
+    written += RunFor(1s).size();
+  }
+  CHECK(written >= 110);
+  CHECK(written <= 125);  // two a second
+
+  // The quota that selects the namespaces is shown at once, and the slow writes go on.
+  change("company", 9);
+  change("team", 7);
+  const auto done = RunFor(13s);
+  CHECK(std::ranges::count_if(done, [](const auto& one) { return one.ends_with("/team"); }) == 200);
+
+  // At rest everything is shown.
+  RunFor(50s);
+  CHECK(Tally().changed == 0);
+  CHECK(Summary("ns7/company") == Summary("ns199/company"));
+
+  // A new limit does not wait.
+  change("company", 3);
+  source.used["company"] = 4;
+  plan.OnClusterQuota("company");
+  CHECK(RunFor(12s).size() == 200);
 }
 
 TEST_CASE_METHOD(PlanFixture, "applied: a restart writes only what differs",
