@@ -7,6 +7,7 @@
 #include "pkg/base/task_group.h"
 #include "pkg/http/client.h"
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/proxy.h"
 
 namespace e2e::admission_reviews_test {
@@ -152,6 +153,38 @@ TEST_CASE("admission: a request that is not a review gets an error and delays no
       Stretched(25s));
   CHECK(a.daemon().Running());
   a.scenario().WaitUsed("q", {{"pods", "20"}}, AfterAHold());
+}
+
+// An API server that has not learnt of the newest webhook configuration makes only one of the
+// calls.
+TEST_CASE("admission: the call for ClusterQuotas alone charges and limits each creation",
+          "[e2e][admission][cluster]") {
+  Admission a({.more_flags = {"--enforce=core,cluster"}});
+  ClusterQuotas quotas(a.api());
+  const std::string team = FreshName("team");
+  const TeamNamespace ns(a.api(), team);
+  quotas.Create(team, SelectTeam(team, R"("hard":{"pods":"3"})"));
+  quotas.WaitUsed(team, {{"pods", "0"}});
+  a.api().Create(PathOf("resourcequotas", ns.name()), Quota("q", {{"pods", "2"}}));
+  const auto stored = [&] { return a.api().Get(PathOf("resourcequotas", ns.name(), "q")); };
+  Eventually("both quotas are enforced", [&] { return Unenforced(stored(), {{"pods", "2"}}); });
+  Caller caller(a);
+  const auto allows = [&](int number) {
+    json::Value pod = Pod("p" + std::to_string(number));
+    pod.Make({"metadata", "uid"}) = "5f1c8b9e-0000-4000-8000-00000000000" + std::to_string(number);
+    const http::Response answer = caller.Send("POST", "/validate/cluster", Review(ns.name(), pod));
+    REQUIRE(answer.status == 200);
+    return answer.body.find("\"allowed\":true") != std::string::npos;
+  };
+  CHECK(allows(1));
+  CHECK(allows(2));
+  CHECK(ToQuantities(stored().At({"status", "used"})) == Quantities{{"pods", "2"}});
+  quotas.WaitUsed(team, {{"pods", "2"}});
+  CHECK_FALSE(allows(3));  // by the quota of the namespace
+  a.api().MergePatch(PathOf("resourcequotas", ns.name(), "q"), HardPatch({{"pods", "9"}}));
+  Eventually("the new limit is enforced", [&] { return Unenforced(stored(), {{"pods", "9"}}); });
+  CHECK(allows(4));
+  CHECK_FALSE(allows(5));  // by the ClusterQuota
 }
 
 TEST_CASE("admission: the full queue of a namespace refuses the newest and serves the others",
