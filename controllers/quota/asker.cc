@@ -1,59 +1,91 @@
 #include "controllers/quota/asker.h"
 
+#include <memory>
 #include <utility>
 
-#include "informers/reflector.h"
+#include "informers/lister.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/api/resource_version.h"
+#include "pkg/base/task_group.h"
 
 namespace controllers {
-namespace {
 
-// For more namespaces than this, one list of all namespaces is cheaper.
-constexpr std::size_t kMostLists = 64;
-
-}  // namespace
-
-base::Task<base::Result<Answers>> Asker::Ask(std::map<std::string, Lists> lists,
-                                             base::TimePoint deadline) {
-  Answers answers;
-  for (auto& [name, list] : lists) {
-    const bool all = list.namespaces.contains("") || list.namespaces.size() > kMostLists;
-    if (all) list.namespaces = {""};
-    Listed& answer = answers[name];
-    for (const std::string& ns : list.namespaces) {
-      auto listed = co_await List(list.resource, ns, deadline);
-      if (!listed) co_return listed.error();
-      answer.version = std::move(listed->version);
-      answer.objects.merge(listed->objects);
+base::Task<Asker::Told> Asker::Ask(std::map<std::string, Lists> lists, base::TimePoint deadline) {
+  Told told;
+  bool ended = false;
+  const std::unique_ptr<base::Alarm> alarm = context_.scheduler->NewAlarm();
+  base::TaskGroup asking(context_.executor);
+  asking.Spawn("ask", [&]() -> base::Task<void> {
+    co_await base::DeferCancellation();
+    bool stopping = false;
+    for (auto list = lists.begin(); list != lists.end() && !stopping; ++list) {
+      auto answer = co_await AskAbout(list->second);
+      if (answer) {
+        told.answers[list->first] = std::move(*answer);
+      } else {
+        told.trouble = answer.error().message;
+      }
+      stopping = co_await base::Stopping();
     }
+    ended = true;
+    alarm->Wake();
+  });
+  bool stopping = co_await base::Stopping();
+  while (!ended && !stopping && context_.scheduler->Now() < deadline) {
+    co_await alarm->WaitUntil(deadline);
+    stopping = co_await base::Stopping();
   }
-  co_return answers;
+  if (!ended) asking.Cancel();
+  co_await asking.Join();
+  co_return told;
 }
 
-base::Task<base::Result<Listed>> Asker::List(api::GroupVersionResource resource, std::string ns,
-                                             base::TimePoint deadline) {
-  const base::Duration left = deadline - context_.scheduler->Now();
-  if (left <= base::Duration::zero()) {
-    const std::string where = ns.empty() ? "all namespaces" : "namespace " + ns;
-    co_return base::Error{.code = base::ErrorCode::kTimeout,
-                          .message = "the lists of " + where + " take too long"};
-  }
-  informers::ReflectorOptions options = context_.reflector;
-  options.resource = std::move(resource);
-  options.fields = {};  // no fields: metadata only
-  options.ns = std::move(ns);
-  options.list_timeout = std::chrono::ceil<std::chrono::seconds>(left);
+base::Task<base::Result<Listed>> Asker::AskAbout(Lists lists) {
   Listed listed;
+  std::set<std::string> namespaces = lists.namespaces;
+  if (lists.whole) namespaces = {lists.within};
+  for (const std::string& ns : namespaces) {
+    const auto read = co_await List(lists, ns, listed);
+    if (!read) co_return read.error();
+  }
+  if (namespaces.empty()) {
+    auto version = co_await informers::CurrentVersion(*context_.client, *context_.scheduler,
+                                                      OptionsFor(lists, ""));
+    if (!version) co_return version.error();
+    listed.version = std::move(*version);
+  }
+  co_return listed;
+}
+
+// An object that is passed twice, because the list started over, changes nothing.
+base::Task<base::Result<void>> Asker::List(const Lists& lists, std::string ns, Listed& listed) {
   auto version = co_await informers::ListAll(
-      *context_.client, *context_.scheduler, std::move(options),
-      [&listed](const json::Value& object) {
-        listed.objects[quota::Uid::FromText(object.StringAt({"metadata", "uid"}))] = {
-            .ns = std::string(object.StringAt({"metadata", "namespace"})),
-            .version = std::string(object.StringAt({"metadata", "resourceVersion"}))};
-      },
-      [&listed] { listed.objects.clear(); });
+      *context_.client, *context_.scheduler, OptionsFor(lists, std::move(ns)),
+      [&](const json::Value& object) { Take(lists, object, listed); }, [] {});
   if (!version) co_return version.error();
   listed.version = std::move(*version);
-  co_return listed;
+  co_return base::Result<void>();
+}
+
+void Asker::Take(const Lists& lists, const json::Value& object, Listed& listed) const {
+  const quota::Uid uid = quota::Uid::FromText(api::Uid(object));
+  const std::string_view ns = api::Namespace(object);
+  const std::string_view version = api::ResourceVersion(object);
+  if (lists.objects.contains(uid)) {
+    listed.objects[uid] = {.ns = std::string(ns), .version = std::string(version)};
+  }
+  if (!lists.whole) return;
+  const TrackedResource* tracked = tracker_.Find(lists.resource.WithoutVersion());
+  const bool shown = tracked != nullptr && tracked->HasShown(ns, uid, version);
+  if (!shown) api::RaiseVersion(listed.unshown, version);
+}
+
+informers::ReflectorOptions Asker::OptionsFor(const Lists& lists, std::string ns) const {
+  informers::ReflectorOptions options = context_.reflector;
+  options.resource = lists.resource;
+  options.fields = {};  // no fields: metadata only
+  options.ns = std::move(ns);
+  return options;
 }
 
 }  // namespace controllers

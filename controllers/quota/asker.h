@@ -1,28 +1,38 @@
 #pragma once
 
-// Asks the server which objects namespaces contain, by lists of metadata. Single-threaded.
+// Asks the server which objects it has, by lists of metadata. Single-threaded.
 
 #include <map>
 #include <string>
 
 #include "controllers/quota/questions.h"
-#include "controllers/quota/tracked_resource.h"
+#include "controllers/quota/tracker.h"
 
 namespace controllers {
 
 class Asker {
  public:
-  explicit Asker(const TrackingContext& context) : context_(context) {}
+  struct Told {
+    Answers answers;
+    std::string trouble;  // why a resource has no answer; "": all have one
+  };
+  // Both must outlive it. `tracker` tells what the watches have shown.
+  Asker(const TrackingContext& context, const Tracker& tracker)
+      : context_(context), tracker_(tracker) {}
 
-  // `lists` is keyed by the name of the resource. Fails if one of them cannot be listed.
-  base::Task<base::Result<Answers>> Ask(std::map<std::string, Lists> lists,
-                                        base::TimePoint deadline);
+  // `lists` is keyed by the name of the resource. Ends at the deadline, even if an answer arrives
+  // in small pieces.
+  base::Task<Told> Ask(std::map<std::string, Lists> lists, base::TimePoint deadline);
 
  private:
-  base::Task<base::Result<Listed>> List(api::GroupVersionResource resource, std::string ns,
-                                        base::TimePoint deadline);
+  base::Task<base::Result<Listed>> AskAbout(Lists lists);
+  // Lists one namespace, or all ("").
+  base::Task<base::Result<void>> List(const Lists& lists, std::string ns, Listed& listed);
+  void Take(const Lists& lists, const json::Value& object, Listed& listed) const;
+  [[nodiscard]] informers::ReflectorOptions OptionsFor(const Lists& lists, std::string ns) const;
 
   const TrackingContext& context_;
+  const Tracker& tracker_;
 };
 
 }  // namespace controllers

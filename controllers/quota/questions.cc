@@ -1,6 +1,7 @@
 #include "controllers/quota/questions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
@@ -12,30 +13,57 @@ using accounting::kAsksAgain;
 using accounting::Reservation;
 using accounting::ReservationList;
 
-// Lists the resource in the namespace that `ns` of an entry means, if it is watched.
-void AddList(const std::string& resource, std::string_view ns, const QuotaView& view,
-             Question& question) {
+// Objects in more namespaces than this are not looked up one by one.
+constexpr std::size_t kMostLists = 64;
+// A collection of at most this size is listed: a few pages.
+constexpr std::size_t kFewObjects = 1'000;
+// A kube-apiserver sends a bookmark each minute.
+constexpr std::chrono::seconds kBookmarkComes{75};
+
+// Returns what to ask about the resource; null if it is not watched.
+Lists* AddLists(const std::string& resource, const QuotaView& view, Question& question) {
   const auto served = view.Served(resource);
-  if (!served) return;
+  if (!served) return nullptr;
   Lists& lists = question.lists[resource];
   lists.resource = *served;
-  lists.namespaces.emplace(view.NamespaceOf(ns));
+  return &lists;
 }
 
-// True if the view has shown every object of the answer.
-bool IsComplete(const QuotaView& view, const std::string& resource, const Answers& answers) {
-  const auto answer = answers.find(resource);
-  if (answer == answers.end() || !view.Follows(resource)) return false;
-  return std::ranges::all_of(answer->second.objects, [&](const auto& object) {
-    const auto& [uid, listed] = object;
-    return view.HasShownVersion({.of = resource, .ns = listed.ns, .uid = uid}, listed.version);
-  });
+std::size_t SizeOf(const std::string& resource, const QuotaView& view) {
+  const TrackedResource* tracked = view.Tracked(resource);
+  return tracked == nullptr ? 0 : tracked->ledger().size();
 }
 
-bool IsComplete(const QuotaView& view, const Answers& answers) {
-  return std::ranges::all_of(view.resources(), [&](const std::string& resource) {
-    return view.IsAbsent(resource) || IsComplete(view, resource, answers);
-  });
+// An entry whose hold is over, or one object of it that is still open.
+struct Held {
+  const Reservation* entry = nullptr;
+  quota::Uid uid;         // none for an entry without objects
+  base::TimePoint since;  // the end of the hold
+  bool looked_up = true;  // by a list of its namespace
+  [[nodiscard]] Question::Ended name() const { return {entry->by, entry->n, uid}; }
+};
+
+std::vector<Held> HeldTooLong(base::TimePoint now, const ReservationList* list,
+                              const accounting::FirstSeen& first_seen,
+                              const Questions::Holds& holds, const QuotaView& view) {
+  std::vector<Held> all;
+  if (list == nullptr) return all;
+  std::map<std::string_view, std::set<std::string_view>> namespaces;  // by resource
+  for (const Reservation& entry : list->entries()) {
+    const auto seen = first_seen.Of(entry);
+    if (!seen || now - *seen < holds.Of(entry)) continue;
+    const base::TimePoint since = *seen + holds.Of(entry);
+    if (entry.objects.empty()) all.push_back({&entry, {}, since, false});
+    for (const quota::Uid& uid : entry.objects) {
+      if (!accounting::IsOpen(entry, uid, view)) continue;
+      namespaces[entry.of].insert(view.NamespaceOf(entry.ns));
+      all.push_back({&entry, uid, since});
+    }
+  }
+  for (Held& one : all) {
+    one.looked_up = one.looked_up && namespaces[one.entry->of].size() <= kMostLists;
+  }
+  return all;
 }
 
 // True if the request of an entry was not stored. It cannot be stored later either, because its
@@ -65,49 +93,96 @@ base::Duration Questions::Holds::OfStrangers() const {
   return std::max<base::Duration>(entries, accounting::kStrangersHold);
 }
 
+base::TimePoint Questions::ShownUntil(const std::string& of, const QuotaView& view) const {
+  base::TimePoint all = base::TimePoint::max();
+  for (const std::string& resource : of.empty() ? view.resources() : std::vector{of}) {
+    const auto known = collections_.find(resource);
+    const base::TimePoint asked =
+        known == collections_.end() ? base::TimePoint::min() : known->second.shown;
+    all = std::min(all, std::max(asked, view.ShownUntil(resource)));
+  }
+  return all;
+}
+
+Questions::Outcome Questions::Settle(base::TimePoint now, const ReservationList* list,
+                                     const accounting::FirstSeen& first_seen,
+                                     accounting::Strangers& strangers, const Holds& holds,
+                                     const QuotaView& view) {
+  Outcome outcome;
+  std::erase_if(collections_, [&](const auto& one) { return view.Ignores(one.first); });
+  for (auto& [resource, collection] : collections_) {
+    const bool reached =
+        collection.asked && view.Follows(resource) && view.Reaches(resource, collection.version);
+    if (reached) collection.shown = *std::exchange(collection.asked, std::nullopt);
+  }
+  for (const Held& one : HeldTooLong(now, list, first_seen, holds, view)) {
+    if (one.looked_up || ShownUntil(one.entry->of, view) < one.since) continue;
+    if (ended_.insert(one.name()).second) ++outcome.ended;
+  }
+  if (!strangers.Oldest()) return outcome;
+  const base::TimePoint shown = std::min(now, ShownUntil("", view));
+  if (shown >= *strangers.Oldest()) {
+    outcome.strangers = strangers.Expire(shown, holds.OfStrangers());
+  }
+  return outcome;
+}
+
 Question Questions::Due(base::TimePoint now, const ReservationList* list,
                         const accounting::FirstSeen& first_seen,
                         const accounting::Strangers& strangers, const Holds& holds,
                         const QuotaView& view) {
   Question question;
   const auto oldest = strangers.Oldest();
-  question.strangers =
-      oldest && now - *oldest >= holds.OfStrangers() && now - strangers_asked_ >= kAsksAgain;
-  bool all = question.strangers;
-  if (list != nullptr) {
-    AddDueFloors(now, *list, view, question);
-    AddDueEntries(now, *list, first_seen, holds, view, question);
-    for (const auto& [by, n, uid] : question.ends) {
-      const Reservation& entry = *list->Find(by, n);
-      all = all || entry.of.empty();
-      AddList(entry.of, entry.ns, view, question);
-    }
+  if (oldest && now - *oldest >= holds.OfStrangers()) {
+    AddCollections(now, "", *oldest + holds.OfStrangers(), view, question);
   }
-  // Usage without an object may belong to any object, so all resources are listed.
-  if (!all) return question;
-  for (const std::string& resource : view.resources()) {
-    if (view.Tracked(resource) != nullptr) AddList(resource, "", view, question);
+  if (list != nullptr) AddDueFloors(now, *list, view, question);
+  for (const Held& one : HeldTooLong(now, list, first_seen, holds, view)) {
+    if (ended_.contains(one.name())) continue;
+    if (!one.looked_up) {
+      AddCollections(now, one.entry->of, one.since, view, question);
+      continue;
+    }
+    const auto asked = asked_.find(one.name());
+    if (asked != asked_.end() && now - asked->second < kAsksAgain) continue;
+    Lists* const lists = AddLists(one.entry->of, view, question);
+    if (lists == nullptr) continue;
+    lists->namespaces.emplace(view.NamespaceOf(one.entry->ns));
+    lists->objects.insert(one.uid);
+    question.ends.push_back(one.name());
   }
   return question;
 }
 
-void Questions::AddDueEntries(base::TimePoint now, const ReservationList& list,
-                              const accounting::FirstSeen& first_seen, const Holds& holds,
-                              const QuotaView& view, Question& question) const {
-  const auto consider = [&](const Reservation& entry, const quota::Uid& uid) {
-    Question::Ended one{entry.by, entry.n, uid};
-    const auto asked = asked_.find(one);
-    const bool again = asked == asked_.end() || now - asked->second >= kAsksAgain;
-    if (again && !ended_.contains(one)) question.ends.push_back(std::move(one));
-  };
-  for (const Reservation& entry : list.entries()) {
-    const auto seen = first_seen.Of(entry);
-    if (!seen || now - *seen < holds.Of(entry)) continue;
-    if (entry.objects.empty()) consider(entry, {});
-    for (const quota::Uid& uid : entry.objects) {
-      if (accounting::IsOpen(entry, uid, view)) consider(entry, uid);
+// Adds the collections of which not everything is shown that was stored at `since`.
+void Questions::AddCollections(base::TimePoint now, const std::string& of, base::TimePoint since,
+                               const QuotaView& view, Question& question) const {
+  for (const std::string& resource : of.empty() ? view.resources() : std::vector{of}) {
+    const bool added =
+        std::ranges::find(question.collections, resource) != question.collections.end();
+    if (!added && ShownUntil(resource, view) < since) {
+      AddCollection(now, resource, view, question);
     }
   }
+}
+
+// While a large watch lags, its events bring it to the version. A list would only add load.
+void Questions::AddCollection(base::TimePoint now, const std::string& resource,
+                              const QuotaView& view, Question& question) const {
+  if (view.Tracked(resource) == nullptr) return;
+  const auto known = collections_.find(resource);
+  const bool asked = known != collections_.end() && known->second.asked;
+  const bool answered = asked && !known->second.version.empty();
+  const bool few = SizeOf(resource, view) <= kFewObjects;
+  const base::Duration patience =
+      answered && !few ? base::Duration(kBookmarkComes) : base::Duration(kAsksAgain);
+  if (asked && now - known->second.told < patience) return;
+  Lists* const lists = AddLists(resource, view, question);
+  if (lists == nullptr) return;
+  lists->whole = few || answered;
+  lists->within = view.NamespaceOf("");
+  question.large = question.large || (lists->whole && !few);
+  question.collections.push_back(resource);
 }
 
 void Questions::AddDueFloors(base::TimePoint now, const ReservationList& list,
@@ -120,18 +195,15 @@ void Questions::AddDueFloors(base::TimePoint now, const ReservationList& list,
   if (!behind_since_) behind_since_ = now;
   if (now - *behind_since_ < kAsksAgain) return;
   behind_since_.reset();
-  for (const std::string& resource : behind) AddList(resource, "", view, question);
+  for (const std::string& resource : behind) AddLists(resource, view, question);
   question.floors = std::move(behind);
 }
 
 Questions::Outcome Questions::Take(base::TimePoint now, const Question& question,
                                    const Answers& answers, base::TimePoint asked,
-                                   ReservationList* list, accounting::Strangers& strangers,
-                                   const Holds& holds, const QuotaView& view) {
+                                   ReservationList* list, const QuotaView& view) {
   Outcome outcome;
-  const bool all = IsComplete(view, answers);
-  if (question.strangers && all) outcome.strangers = strangers.Expire(asked, holds.OfStrangers());
-  if (question.strangers && !all) strangers_asked_ = now;
+  TakeCollections(now, question, answers, asked, outcome);
   if (list == nullptr) return outcome;
   outcome.put_back = TakeFloors(question, answers, *list);
   for (const Question::Ended& one : question.ends) {
@@ -139,20 +211,34 @@ Questions::Outcome Questions::Take(base::TimePoint now, const Question& question
     const Reservation* entry = list->Find(by, n);
     if (entry == nullptr) continue;
     const auto answer = answers.find(entry->of);
-    bool never = false;
-    if (entry->objects.empty()) {
-      never = entry->of.empty() ? all : IsComplete(view, entry->of, answers);
-    } else if (answer != answers.end()) {
-      never = WasNeverStored(*entry, uid, answer->second, view);
-    }
+    const bool never = answer != answers.end() && WasNeverStored(*entry, uid, answer->second, view);
     if (never && ended_.insert(one).second) ++outcome.ended;
     if (never) continue;
     asked_[one] = now;  // stored, but the watch has not shown it yet: ask again later
-    const bool stored = !entry->objects.empty() && answer != answers.end();
-    if (!stored || !accounting::IsOpen(*entry, uid, view)) continue;
+    if (answer == answers.end() || !accounting::IsOpen(*entry, uid, view)) continue;
     api::RaiseVersion(outcome.unseen[entry->of], answer->second.objects.at(uid).version);
   }
   return outcome;
+}
+
+void Questions::TakeCollections(base::TimePoint now, const Question& question,
+                                const Answers& answers, base::TimePoint asked, Outcome& outcome) {
+  for (const std::string& resource : question.collections) {
+    Collection& collection = collections_[resource];
+    collection.asked = asked;
+    collection.told = now;
+    collection.version.clear();
+    const auto answer = answers.find(resource);
+    if (answer == answers.end()) continue;
+    if (!question.lists.at(resource).whole) {
+      collection.version = answer->second.version;
+    } else if (!answer->second.unshown.empty()) {
+      collection.version = answer->second.unshown;
+      api::RaiseVersion(outcome.unseen[resource], collection.version);
+    } else {
+      collection.shown = *std::exchange(collection.asked, std::nullopt);
+    }
+  }
 }
 
 // Removes floors that the server has not reached. Returns true if there was one: a writer raised it

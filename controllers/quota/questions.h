@@ -3,6 +3,13 @@
 // Decides what to ask the server about the reservations of one quota, and remembers the answers. It
 // asks before an entry ends whose object no watch has shown, before strangers' usage is dropped,
 // and if a floor is not reached for long. Decides only; no I/O, one thread.
+//
+// An entry that names its object ends when a list of the namespace does not have the object.
+// Usage without an object may belong to any object. It ends when the watches have shown everything
+// that was stored when its hold was over. To know that, the server is asked for the version of the
+// collection (a list of one object), and the watch must reach it. In a quiet collection only a
+// bookmark brings it there. So a small collection is listed instead, and a large one if no bookmark
+// comes. No object is kept.
 
 #include <cstdint>
 #include <map>
@@ -18,31 +25,38 @@
 
 namespace controllers {
 
-// The answers, by resource.
+// The answers, by resource. A resource that could not be listed is absent.
 struct Listed {
   struct Object {
     std::string ns;
     std::string version;
   };
-  std::string version;
-  std::map<quota::Uid, Object> objects;
+  std::string version;                   // of the collection
+  std::map<quota::Uid, Object> objects;  // those of Lists::objects that are stored
+  // With Lists::whole: the newest version of an object that the watch had not shown. "": none.
+  std::string unshown;
 };
 using Answers = std::map<std::string, Listed, std::less<>>;
 
-// A resource to list.
+// What to ask about one resource.
 struct Lists {
   api::GroupVersionResource resource;
-  std::set<std::string> namespaces;  // "": all
+  std::set<std::string> namespaces;  // to list, for `objects`
+  std::set<quota::Uid> objects;
+  bool whole = false;       // list everything in `within`, for Listed::unshown
+  std::string within = {};  // the namespace of the quota; "": all
 };
 
 struct Question {
   // by, n, object; an entry without objects has no object here.
   using Ended = std::tuple<std::string, std::uint64_t, quota::Uid>;
-  std::vector<Ended> ends;
-  bool strangers = false;              // whether objects of strangers' usage may still be shown
-  std::vector<std::string> floors;     // resources whose floor was not reached for long
+  std::vector<Ended> ends;          // entries whose objects are listed
+  std::vector<std::string> floors;  // resources whose floor was not reached for long
+  // Resources of which everything must be shown that is stored now.
+  std::vector<std::string> collections;
   std::map<std::string, Lists> lists;  // by the name of the resource
-  [[nodiscard]] bool empty() const { return ends.empty() && !strangers && floors.empty(); }
+  bool large = false;                  // all objects of a large collection are listed
+  [[nodiscard]] bool empty() const { return lists.empty(); }
 };
 
 class Questions {
@@ -63,16 +77,19 @@ class Questions {
     std::map<std::string, std::string> unseen = {};
   };
 
+  // Ends usage without an object of which the watches have shown everything meanwhile.
+  Outcome Settle(base::TimePoint now, const accounting::ReservationList* list,
+                 const accounting::FirstSeen& first_seen, accounting::Strangers& strangers,
+                 const Holds& holds, const QuotaView& view);
   // Returns what to ask now: about entries and strangers' usage whose hold is over, and about
   // floors that were not reached for long. Leaves out what was asked a moment ago.
   [[nodiscard]] Question Due(base::TimePoint now, const accounting::ReservationList* list,
                              const accounting::FirstSeen& first_seen,
                              const accounting::Strangers& strangers, const Holds& holds,
                              const QuotaView& view);
-  // Takes the answers. `asked`: when the question was sent.
+  // Takes the answers. `asked`: when the question was sent. Call Settle() afterwards.
   Outcome Take(base::TimePoint now, const Question& question, const Answers& answers,
-               base::TimePoint asked, accounting::ReservationList* list,
-               accounting::Strangers& strangers, const Holds& holds, const QuotaView& view);
+               base::TimePoint asked, accounting::ReservationList* list, const QuotaView& view);
 
   // Removes the objects and entries that the server does not have.
   void Drop(accounting::ReservationList& list) const;
@@ -81,18 +98,32 @@ class Questions {
   void OnList(accounting::ReservationList* list);
 
  private:
-  void AddDueEntries(base::TimePoint now, const accounting::ReservationList& list,
-                     const accounting::FirstSeen& first_seen, const Holds& holds,
-                     const QuotaView& view, Question& question) const;
+  // What is known of one collection.
+  struct Collection {
+    base::TimePoint shown = base::TimePoint::min();  // what was stored before is shown
+    // The last question: everything that was stored at `asked` is shown when the watch reaches
+    // `version` ("": no answer).
+    std::optional<base::TimePoint> asked = std::nullopt;
+    std::string version = {};
+    base::TimePoint told{};  // when the answer came, or was given up
+  };
+  // What was stored before this time is shown. `of`: the resource; "": each one that counts.
+  [[nodiscard]] base::TimePoint ShownUntil(const std::string& of, const QuotaView& view) const;
+  void AddCollections(base::TimePoint now, const std::string& of, base::TimePoint since,
+                      const QuotaView& view, Question& question) const;
+  void AddCollection(base::TimePoint now, const std::string& resource, const QuotaView& view,
+                     Question& question) const;
   void AddDueFloors(base::TimePoint now, const accounting::ReservationList& list,
                     const QuotaView& view, Question& question);
   bool TakeFloors(const Question& question, const Answers& answers,
                   accounting::ReservationList& list);
+  void TakeCollections(base::TimePoint now, const Question& question, const Answers& answers,
+                       base::TimePoint asked, Outcome& outcome);
 
   // when the server said that it may still be stored
   std::map<Question::Ended, base::TimePoint> asked_;
-  std::set<Question::Ended> ended_;  // the server said that it is not stored
-  base::TimePoint strangers_asked_{};
+  std::set<Question::Ended> ended_;                // the server said that it is not stored
+  std::map<std::string, Collection> collections_;  // by resource; those that were asked about
   std::optional<base::TimePoint> behind_since_;
   std::map<std::string, std::string> void_floors_;  // floors that the server has not reached
 };

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "pkg/api/resource_version.h"
 #include "pkg/quota/saturating.h"
 
 namespace controllers {
@@ -27,9 +26,12 @@ const TrackedResource* QuotaView::Tracked(std::string_view resource) const {
   return source == nullptr ? nullptr : source->tracked;
 }
 
-bool QuotaView::IsAbsent(std::string_view resource) const {
+base::TimePoint QuotaView::ShownUntil(std::string_view resource) const {
   const UsageSource* source = Find(resource);
-  return source != nullptr && source->tracked == nullptr && source->known_absent;
+  const bool none = source == nullptr || (source->tracked == nullptr && source->known_absent);
+  if (none) return base::TimePoint::max();
+  const TrackedResource* tracked = source->tracked;
+  return tracked != nullptr && tracked->synced() ? tracked->listed_since() : base::TimePoint::min();
 }
 
 quota::ResourceList QuotaView::Counted(const quota::ResourceList& observed,
@@ -95,11 +97,8 @@ bool QuotaView::IsPast(const accounting::ObjectRef& object, std::string_view ver
 
 bool QuotaView::HasShownVersion(const accounting::ObjectRef& object,
                                 std::string_view version) const {
-  if (!HasShown(object)) return false;
-  const TrackedResource& tracked = *Tracked(object.of);
-  if (tracked.IsGone(object.uid) || Reaches(object.of, version)) return true;
-  const auto held = tracked.ledger().VersionOf(NamespaceOf(object.ns), object.uid);
-  return held == quota::VersionMarkOf(version);
+  const TrackedResource* tracked = Tracked(object.of);
+  return tracked != nullptr && tracked->HasShown(NamespaceOf(object.ns), object.uid, version);
 }
 
 quota::ResourceList QuotaView::Observed(const accounting::ObjectRef& object) const {
@@ -112,9 +111,7 @@ quota::ResourceList QuotaView::Observed(const accounting::ObjectRef& object) con
 }
 
 std::string QuotaView::Newest(std::string_view resource) const {
-  if (const TrackedResource* tracked = Tracked(resource)) {
-    return tracked->NewestIn(quota::SpaceOf(quota_.key));
-  }
+  if (const TrackedResource* tracked = Tracked(resource)) return tracked->newest();
   const NamespaceLabels* const labels = FindLabels(resource);
   return labels == nullptr ? "" : labels->Newest();
 }
@@ -125,8 +122,7 @@ bool QuotaView::Reaches(std::string_view resource, std::string_view version) con
     const NamespaceLabels* const labels = FindLabels(resource);
     return labels != nullptr && labels->Reaches(version);
   }
-  return api::ReachesVersion(tracked->NewestIn(quota::SpaceOf(quota_.key)), version) ||
-         api::ReachesVersion(tracked->state().resource_version, version);
+  return tracked->Reaches(version);
 }
 
 }  // namespace controllers

@@ -49,8 +49,10 @@ class QuotaView final : public accounting::View {
   [[nodiscard]] std::string_view NamespaceOf(std::string_view ns) const {
     return quota_.key.ns.empty() ? ns : std::string_view(quota_.key.ns);
   }
-  // True if the server does not serve it, as far as is known.
-  [[nodiscard]] bool IsAbsent(std::string_view resource) const;
+  // Everything of the resource that was stored before this time is shown, because it was listed
+  // since. max(): the quota counts no such objects, or the server does not serve them. min(): it is
+  // not known.
+  [[nodiscard]] base::TimePoint ShownUntil(std::string_view resource) const;
 
  private:
   [[nodiscard]] const UsageSource* Find(std::string_view resource) const;

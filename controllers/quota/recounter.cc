@@ -14,9 +14,11 @@ using accounting::ReservationList;
 using accounting::Standing;
 using std::chrono_literals::operator""ms;
 
-// A question without an answer is asked again after this time.
-constexpr base::Duration kAsksAfterFailure = 500ms;
+// What is due and cannot end yet is looked at again after this time.
+constexpr base::Duration kLooksAfterDue = 500ms;
 constexpr base::Duration kAtOnce = 1ms;
+// For a list of a large collection.
+constexpr std::chrono::seconds kListsAll{60};
 
 }  // namespace
 
@@ -61,6 +63,9 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   Account& account = parts_.accounts.Of(quota);
   const QuotaView view = parts_.ViewOf(quota);
   const ReservationList* const list = account.list ? &*account.list : nullptr;
+  const Questions::Outcome settled = account.questions.Settle(
+      parts_.Now(), list, account.first_seen, account.strangers, holds_, view);
+  NoticeExpired(quota, account, settled);
   Question question = account.questions.Due(parts_.Now(), list, account.first_seen,
                                             account.strangers, holds_, view);
   if (!question.empty()) co_return co_await Ask(std::move(quota), std::move(question));
@@ -185,17 +190,16 @@ Recounter::Outcome Recounter::AfterFailedWrite(const api::ObjectKey& key,
 
 base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question question) {
   const base::TimePoint asked = parts_.Now();
-  const auto answers = co_await asker_.Ask(question.lists, asked + parts_.options.write_timeout);
-  parts_.complaints.Say("question about", quota.key.ToString(),
-                        answers ? "" : answers.error().message);
-  if (!answers) co_return Outcome{"error", kAsksAfterFailure};
+  const base::Duration patience =
+      question.large ? base::Duration(kListsAll) : base::Duration(parts_.options.write_timeout);
+  const Asker::Told told = co_await asker_.Ask(question.lists, asked + patience);
   Account* const account = parts_.accounts.Find(quota);
   if (account == nullptr) co_return Outcome{};
+  parts_.complaints.Say("question about", quota.key.ToString(), told.trouble);
   const quota::Quota& known = *parts_.store.Find(quota.key);
   const QuotaView view = parts_.ViewOf(known);
   const Questions::Outcome outcome = account->questions.Take(
-      parts_.Now(), question, *answers, asked, account->list ? &*account->list : nullptr,
-      account->strangers, holds_, view);
+      parts_.Now(), question, told.answers, asked, account->list ? &*account->list : nullptr, view);
   if (outcome.put_back) writer_.OnPutBack();
   for (const auto& [resource, version] : outcome.unseen) parts_.tracker.Await(resource, version);
   NoticeExpired(known, *account, outcome);
@@ -237,7 +241,7 @@ base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& co
   base::TimePoint next = base::TimePoint::max();
   if (count.behind_until > now) next = count.behind_until;
   const auto at_due = [&](base::TimePoint due) {
-    next = std::min(next, due > now ? due : now + kAsksAfterFailure);
+    next = std::min(next, due > now ? due : now + kLooksAfterDue);
   };
   const auto ends = account.own.BurstEnds();
   if (ends && *ends > now) {

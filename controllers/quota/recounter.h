@@ -35,7 +35,7 @@ class Recounter {
         reporter_(reporter),
         cluster_(cluster),
         planner_(parts, cluster),
-        asker_(parts.context),
+        asker_(parts.context, parts.tracker),
         holds_{parts.options.hold} {}
 
   base::Task<Outcome> Reconcile(api::ObjectKey key);

@@ -113,6 +113,7 @@ void TrackedResource::BeginList() {
   // the state before a restore of the server.
   gone_ = RecentVersions(kGone);
   newest_.clear();
+  list_began_ = context_.scheduler->Now();
   ledger_.BeginSweep();
 }
 
@@ -120,19 +121,14 @@ void TrackedResource::Upsert(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
   const std::string ns(api::Namespace(object));
   if (drift_) drift_->OnEvent(uid);
-  NoteVersion(ns, api::ResourceVersion(object));
+  api::RaiseVersion(newest_, api::ResourceVersion(object));
   Count(object, ns, uid);
   ReportShown(ns, uid);
 }
 
 void TrackedResource::ReportShown(const std::string& ns, const quota::Uid& uid) {
   if (completeness_.listed()) listener_.OnShown(ns, uid);
-  if (completeness_.OnShown(newest_[""])) listener_.OnResourceState(evaluator_);
-}
-
-void TrackedResource::NoteVersion(const std::string& ns, std::string_view version) {
-  api::RaiseVersion(newest_[ns], version);
-  api::RaiseVersion(newest_[""], version);
+  if (completeness_.OnShown(newest_)) listener_.OnResourceState(evaluator_);
 }
 
 void TrackedResource::Count(const json::Value& object, const std::string& ns,
@@ -169,7 +165,7 @@ void TrackedResource::Remove(const json::Value& object) {
   const std::string_view version = api::ResourceVersion(object);
   const base::TimePoint now = context_.scheduler->Now();
   if (drift_) drift_->OnEvent(uid);
-  NoteVersion(ns, version);
+  api::RaiseVersion(newest_, version);
   gone_.OnChanged(now, uid, version);
   const auto change = ledger_.Remove(ns, uid);
   if (change) {
@@ -183,9 +179,16 @@ bool TrackedResource::IsGone(const quota::Uid& uid) const {
   return gone_.Has(context_.scheduler->Now(), uid);
 }
 
-std::string TrackedResource::NewestIn(const quota::Space& space) const {
-  const auto newest = newest_.find(space.ns);
-  return newest == newest_.end() ? "" : newest->second;
+bool TrackedResource::Reaches(std::string_view version) const {
+  return api::ReachesVersion(newest_, version) ||
+         api::ReachesVersion(state().resource_version, version);
+}
+
+// Versions that cannot be ordered are compared with the held one.
+bool TrackedResource::HasShown(std::string_view ns, const quota::Uid& uid,
+                               std::string_view version) const {
+  return Reaches(version) || IsGone(uid) ||
+         ledger_.VersionOf(ns, uid) == quota::VersionMarkOf(version);
 }
 
 bool TrackedResource::HasLater(const quota::Uid& uid, std::string_view version) const {
@@ -200,6 +203,7 @@ bool TrackedResource::SweepSome() {
 }
 
 void TrackedResource::EndList() {
+  listed_since_ = list_began_;
   if (completeness_.OnListEnds()) {
     LOG(INFO) << "counting resource=" << resource_.ToString() << " objects=" << ledger_.size()
               << " distinct=" << ledger_.distinct_facts();

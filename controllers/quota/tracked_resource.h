@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,10 +110,16 @@ class TrackedResource final : public informers::CollectionSink {
 
   // True if an event has shown recently that the object was deleted, after the last list began.
   [[nodiscard]] bool IsGone(const quota::Uid& uid) const;
-  // The newest version of an object that was shown since then: in this namespace, or, for a group,
-  // in any namespace. The watch covers all namespaces, so a newer version anywhere proves that each
-  // namespace is shown as far. This stays correct when labels change. "" if none.
-  [[nodiscard]] std::string NewestIn(const quota::Space& space) const;
+  // The newest version of an object that was shown since then; "" if none. The watch covers all
+  // namespaces, so each namespace is shown as far.
+  [[nodiscard]] const std::string& newest() const { return newest_; }
+  // True if all changes up to this version were shown.
+  [[nodiscard]] bool Reaches(std::string_view version) const;
+  // True if the object was shown in this version or a later one, or was deleted.
+  [[nodiscard]] bool HasShown(std::string_view ns, const quota::Uid& uid,
+                              std::string_view version) const;
+  // When the last complete list began. The ledger has everything that was stored before.
+  [[nodiscard]] base::TimePoint listed_since() const { return listed_since_; }
 
   void BeginList() override;
   void Upsert(const json::Value& object) override;
@@ -132,7 +137,6 @@ class TrackedResource final : public informers::CollectionSink {
   void Report(const quota::LedgerChange& change);
   void ReportShown(const std::string& ns, const quota::Uid& uid);
   void Count(const json::Value& object, const std::string& ns, const quota::Uid& uid);
-  void NoteVersion(const std::string& ns, std::string_view version);
 
   TrackingContext context_;
   api::GroupVersionResource resource_;
@@ -144,8 +148,9 @@ class TrackedResource final : public informers::CollectionSink {
   std::unique_ptr<informers::Reflector> reflector_;
   RecentVersions recent_;
   RecentVersions gone_;
-  // version, by namespace; under "" that of all namespaces
-  std::map<std::string, std::string, std::less<>> newest_;
+  std::string newest_;
+  base::TimePoint list_began_{};         // of the last list, complete or not
+  base::TimePoint listed_since_{};       // of the last complete list
   std::unique_ptr<base::Alarm> expiry_;  // woken when the next LaterFacts may have moved closer
   std::optional<DriftFinder> drift_;     // set during a resync
   // how far it was ahead of the monotonic clock at the last check

@@ -75,9 +75,9 @@ class ReservationList {
   [[nodiscard]] std::size_t objects() const;
   bool operator==(const ReservationList&) const = default;
 
-  // By resource: the newest version of an object that any process had observed when it dropped an
-  // entry or recounted. Only objects of the quota's namespace count, or objects of any namespace if
-  // the quota is over several. A process that has not seen this version must not recount.
+  // By resource: the newest version of an object, in any namespace, that any process had observed
+  // when it dropped an entry or recounted. A process that has not seen this version must not
+  // recount.
   std::map<std::string, std::string> floor;
   std::uint64_t writes = 0;  // number of writes of this list; tells two writes apart
   ResourceList used;         // status.used as written with this list; strangers made the difference

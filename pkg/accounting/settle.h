@@ -32,8 +32,7 @@ class View {
   [[nodiscard]] virtual bool IsPast(const ObjectRef& object, std::string_view version) const = 0;
   // Returns what the quota counts for the object now.
   [[nodiscard]] virtual ResourceList Observed(const ObjectRef& object) const = 0;
-  // Returns the newest version of an object that was shown, of the quota's namespace, or of any
-  // namespace if the quota is over several. "": none.
+  // Returns the newest version of an object that was shown, in any namespace. "": none.
   [[nodiscard]] virtual std::string Newest(std::string_view resource) const = 0;
   // True if all changes up to this version were shown.
   [[nodiscard]] virtual bool Reaches(std::string_view resource, std::string_view version) const = 0;

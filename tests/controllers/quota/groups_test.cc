@@ -194,11 +194,11 @@ TEST_CASE("groups: an object is looked for in the namespace that its entry names
 TEST_CASE("groups: the floor includes all namespaces and their labels", "[controllers]") {
   TrackerFixture f;
   f.Track(f.red);
-  const std::string in_a = f.cluster.Put(kPods, Pod("a", "team-a"));
+  f.cluster.Put(kPods, Pod("a", "team-a"));
   const std::string in_b = f.cluster.Put(kPods, Pod("b", "team-b"));
   f.RunFor(1s);
   const quota::Quota own = QuotaOf({"team-a", "q"}, {"pods"});
-  CHECK(QuotaView(f.tracker, f.usage, own).Newest("pods") == in_a);
+  CHECK(QuotaView(f.tracker, f.usage, own).Newest("pods") == in_b);
   const QuotaView view(f.tracker, f.usage, f.red);
   CHECK(view.Newest("pods") == in_b);
   CHECK(view.Reaches("pods", in_b));
@@ -264,55 +264,81 @@ TEST_CASE("groups: objects are read live in the namespaces of their entries", "[
   };
   add(1, "team-a", "a");
   add(2, "team-b", "b");
+  f.RunFor(1min);  // the lists of the watches are older than the holds
   const auto due = [&](const quota::Quota& quota) {
     accounting::FirstSeen first_seen;
-    first_seen.See(f.scheduler.Now() - 60s, list);
+    first_seen.See(f.scheduler.Now() - 20s, list);
     controllers::Questions questions;
-    const auto question = questions.Due(f.scheduler.Now(), &list, first_seen, {}, {.entries = 10s},
-                                        QuotaView(f.tracker, f.usage, quota));
-    Lists lists;
-    for (const auto& [resource, wanted] : question.lists) lists[resource] = wanted.namespaces;
-    return lists;
+    return questions.Due(f.scheduler.Now(), &list, first_seen, {}, {.entries = 10s},
+                         QuotaView(f.tracker, f.usage, quota));
   };
-  CHECK(due(f.red) == Lists{{"pods", {"team-a", "team-b"}}});
-  CHECK(due(QuotaOf({"team-c", "q"}, {"pods"})) == Lists{{"pods", {"team-c"}}});
+  const auto lists = [&](const quota::Quota& quota) {
+    Lists asked;
+    for (const auto& [resource, wanted] : due(quota).lists) asked[resource] = wanted.namespaces;
+    return asked;
+  };
+  const quota::Quota other = QuotaOf({"team-c", "q"}, {"pods"});
+  CHECK(lists(f.red) == Lists{{"pods", {"team-a", "team-b"}}});
+  CHECK(lists(other) == Lists{{"pods", {"team-c"}}});
+  CHECK(due(f.red).collections.empty());
   list.Add({.by = "me", .n = 3, .of = "pods", .usage = one, .unassigned = 1});
-  CHECK(due(f.red) == Lists{{"pods", {"", "team-a", "team-b"}}});
-  CHECK(due(QuotaOf({"team-c", "q"}, {"pods"})) == Lists{{"pods", {"team-c"}}});
+  CHECK(due(f.red).collections == std::vector<std::string>{"pods"});
+  list.Add({.by = "me", .n = 4, .usage = one});
+  CHECK(due(f.red).collections == std::vector<std::string>{"pods", "secrets"});
+  for (std::uint64_t n = 5; n < 100; ++n) add(n, "team-" + std::to_string(n), "of many");
+  CHECK(due(f.red).ends.empty());
+  CHECK(lists(f.red) == Lists{{"pods", {}}, {"secrets", {}}});
 }
 
-TEST_CASE("groups: entries in many namespaces are checked with one list", "[controllers]") {
+TEST_CASE("groups: of the listed objects only those of entries are kept", "[controllers]") {
   TrackerFixture f;
+  f.Track(f.red);
   f.cluster.Put(kPods, Pod("a", "team-a"));
   f.cluster.Put(kPods, Pod("b", "team-b"));
+  f.cluster.Put(kPods, Pod("c", "team-b"));
+  f.RunFor(1s);
   const controllers::TrackingContext context{
       .executor = f.io.get_executor(), .scheduler = &f.scheduler, .client = &f.cluster};
-  controllers::Asker asker(context);
-  std::optional<base::Result<controllers::Answers>> answers;
-  const auto ask = [&](const std::set<std::string>& namespaces) {
+  controllers::Asker asker(context, f.tracker);
+  const auto ask = [&](controllers::Lists about) {
     f.cluster.listed.clear();
-    f.running.Spawn("ask", [&, namespaces]() -> base::Task<void> {
-      std::map<std::string, controllers::Lists> lists;
-      lists["pods"] = {.resource = kPods, .namespaces = namespaces};
+    controllers::Asker::Told told;
+    f.running.Spawn("ask", [&, about]() -> base::Task<void> {
+      std::map<std::string, controllers::Lists> lists{{"pods", about}};
       const base::TimePoint deadline = f.scheduler.Now() + 10s;
-      answers = co_await asker.Ask(lists, deadline);
+      told = co_await asker.Ask(std::move(lists), deadline);
     });
     f.RunFor(1s);
-    std::vector<std::string> paths;
-    for (const client::ApiRequest& request : f.cluster.listed) paths.push_back(request.path);
-    return paths;
+    CHECK(told.trouble == "");
+    return told.answers["pods"];
+  };
+  const auto paths = [&] {
+    std::vector<std::string> asked;
+    for (const client::ApiRequest& request : f.cluster.listed) asked.push_back(request.path);
+    return asked;
   };
   using Paths = std::vector<std::string>;
-  CHECK(ask({"team-a", "team-b"}) ==
-        Paths{"/api/v1/namespaces/team-a/pods", "/api/v1/namespaces/team-b/pods"});
-  REQUIRE((answers && answers->has_value()));
-  const auto& objects = (**answers)["pods"].objects;
-  REQUIRE(objects.size() == 2);
-  CHECK(objects.at(UidOf("b")).ns == "team-b");
-  CHECK(ask({"", "team-b"}) == Paths{"/api/v1/pods"});
-  std::set<std::string> many;
-  for (int i = 0; i < 65; ++i) many.insert("team-" + std::to_string(i));
-  CHECK(ask(many) == Paths{"/api/v1/pods"});
+  const auto two = ask(
+      {.resource = kPods, .namespaces = {"team-a", "team-b"}, .objects = {UidOf("b"), UidOf("d")}});
+  CHECK(paths() == Paths{"/api/v1/namespaces/team-a/pods", "/api/v1/namespaces/team-b/pods"});
+  REQUIRE(two.objects.size() == 1);
+  CHECK(two.objects.at(UidOf("b")).ns == "team-b");
+
+  f.cluster.Hold(kPods);
+  const std::string unshown = f.cluster.Put(kPods, Pod("d", "team-a"));
+  const auto all = ask({.resource = kPods, .namespaces = {}, .objects = {}, .whole = true});
+  CHECK(paths() == Paths{"/api/v1/pods"});
+  CHECK(all.objects.empty());
+  CHECK(all.unshown == unshown);
+  f.cluster.Release(kPods);
+  f.RunFor(1s);
+  CHECK(ask({.resource = kPods, .namespaces = {}, .objects = {}, .whole = true}).unshown == "");
+
+  const auto version = ask({.resource = kPods, .namespaces = {}, .objects = {}});
+  CHECK(version.version == unshown);
+  REQUIRE(f.cluster.listed.size() == 1);
+  const auto& query = f.cluster.listed.front().query;
+  CHECK(std::ranges::find(query, std::pair<std::string, std::string>("limit", "1")) != query.end());
 }
 
 TEST_CASE("groups: creations in one namespace share an entry", "[controllers]") {
