@@ -16,6 +16,22 @@ namespace {
 
 // If the server lacks a class, it is not asked again sooner. By then our watch shows the class.
 constexpr std::chrono::milliseconds kMissAge{250};
+// A creation waits at most this long to learn whether its name is taken, and at most so many wait.
+// Any client can cause these reads.
+constexpr std::chrono::milliseconds kLooksUpName{500};
+constexpr std::size_t kMostLooks = 64;
+const char* const kMetadataList =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+struct CountLook {
+  explicit CountLook(std::size_t& looks) : looks_(looks) { ++looks_; }
+  ~CountLook() { --looks_; }
+  CountLook(const CountLook&) = delete;
+  CountLook& operator=(const CountLook&) = delete;
+
+ private:
+  std::size_t& looks_;
+};
 
 // A missing class gets an event of its own: the object itself is valid.
 Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error) {
@@ -255,6 +271,27 @@ base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
   }
   missed_[path] = now;  // when it was asked: the answer may be old already
   co_return NotFound(name);
+}
+
+// The list is consistent, because it names no version. An object that is deleted between this read
+// and the store is no harm: the client creates again, as after any such answer.
+base::Task<bool> ObservedUsage::IsTaken(const quota::Evaluator& evaluator, std::string ns,
+                                        std::string name, quota::Uid uid,
+                                        base::TimePoint deadline) {
+  const TrackedResource* tracked = tracker_.Find(evaluator.resource);
+  const bool maybe = tracked != nullptr && tracked->HasOtherOfName(ns, name, uid);
+  // The name becomes part of a selector.
+  if (!maybe || looks_ >= kMostLooks || !api::IsDns1123Subdomain(name)) co_return false;
+  const CountLook look(looks_);
+  const base::Duration left = deadline - scheduler_.Now();
+  client::ApiRequest request{.path = tracked->resource().Path(ns),
+                             .query = {{"fieldSelector", "metadata.name=" + name}, {"limit", "1"}},
+                             .accept = kMetadataList,
+                             .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                 std::min<base::Duration>(left, kLooksUpName))};
+  const auto answer = co_await client::DoJson(client_, std::move(request));
+  const json::Value* found = answer ? FindNamed(*answer, name) : nullptr;
+  co_return found != nullptr&& quota::Uid::FromText(api::Uid(*found)) != uid;
 }
 
 }  // namespace controllers

@@ -69,6 +69,8 @@ class ObservedUsage final : public admission::ObjectBook {
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;
+  base::Task<bool> IsTaken(const quota::Evaluator& evaluator, std::string ns, std::string name,
+                           quota::Uid uid, base::TimePoint deadline) override;
 
  private:
   [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source, base::Duration patience) const;
@@ -85,6 +87,7 @@ class ObservedUsage final : public admission::ObjectBook {
   const NamespaceLabels* labels_ = nullptr;
   // paths of classes that were not found, and when
   std::unordered_map<std::string, base::TimePoint> missed_;
+  std::size_t looks_ = 0;  // calls of IsTaken() that wait for the server
 };
 
 }  // namespace controllers

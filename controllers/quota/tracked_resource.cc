@@ -25,6 +25,8 @@ constexpr std::chrono::seconds kRecent{30};
 constexpr std::chrono::seconds kReopensAgain{10};
 // Longer than a reservation is held.
 constexpr std::chrono::seconds kGone{60};
+// Longer than the cache of a client lags that creates an object again.
+constexpr std::chrono::seconds kNamesKept{60};
 static_assert(kGone > accounting::HoldFor(accounting::kLongestWebhook));
 
 informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
@@ -75,6 +77,7 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
       metrics_(NewInformerMetrics(context_, context_.name, resource_)),
       recent_(kRecent),
       gone_(kGone),
+      names_(kNamesKept),
       expiry_(context_.scheduler->NewAlarm()),
       started_(context_.scheduler->Now()) {
   reflector_ = NewReflector(context_, resource_, evaluator_.fields, metrics_.get(), *this);
@@ -122,6 +125,9 @@ void TrackedResource::Upsert(const json::Value& object) {
   const std::string ns(api::Namespace(object));
   if (drift_) drift_->OnEvent(uid);
   api::RaiseVersion(newest_, api::ResourceVersion(object));
+  if (completeness_.listed() && !ledger_.Holds(ns, uid)) {
+    names_.OnAdded(context_.scheduler->Now(), ns, api::Name(object), uid);
+  }
   Count(object, ns, uid);
   ReportShown(ns, uid);
 }
@@ -167,6 +173,7 @@ void TrackedResource::Remove(const json::Value& object) {
   if (drift_) drift_->OnEvent(uid);
   api::RaiseVersion(newest_, version);
   gone_.OnChanged(now, uid, version);
+  names_.OnRemoved(ns, api::Name(object), uid);
   const auto change = ledger_.Remove(ns, uid);
   if (change) {
     recent_.OnChanged(now, uid, version);

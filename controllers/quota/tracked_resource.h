@@ -15,6 +15,7 @@
 
 #include "controllers/quota/completeness.h"
 #include "controllers/quota/drift_finder.h"
+#include "controllers/quota/recent_names.h"
 #include "controllers/quota/recent_versions.h"
 #include "informers/reflector.h"
 #include "pkg/api/resource.h"
@@ -108,6 +109,11 @@ class TrackedResource final : public informers::CollectionSink {
   // True if the object is known to have changed since it had this resourceVersion.
   [[nodiscard]] bool HasLater(const quota::Uid& uid, std::string_view version) const;
 
+  // As RecentNames::HasOther().
+  [[nodiscard]] bool HasOtherOfName(std::string_view ns, std::string_view name,
+                                    const quota::Uid& uid) const {
+    return names_.HasOther(context_.scheduler->Now(), ns, name, uid);
+  }
   // True if an event has shown recently that the object was deleted, after the last list began.
   [[nodiscard]] bool IsGone(const quota::Uid& uid) const;
   // The newest version of an object that was shown since then; "" if none. The watch covers all
@@ -148,6 +154,7 @@ class TrackedResource final : public informers::CollectionSink {
   std::unique_ptr<informers::Reflector> reflector_;
   RecentVersions recent_;
   RecentVersions gone_;
+  RecentNames names_;
   std::string newest_;
   base::TimePoint list_began_{};         // of the last list, complete or not
   base::TimePoint listed_since_{};       // of the last complete list

@@ -36,6 +36,15 @@ quota::Uid UidOf(const Review& review) {
   return quota::Uid::FromText(review.uid);
 }
 
+// What the API server would answer when it stores.
+Answer AlreadyExists(const Review& review) {
+  return {.kind = Answer::Kind::kRefused,
+          .code = 409,
+          .reason = "AlreadyExists",
+          .message = review.resource.WithoutVersion().ToString() + " \"" + review.name +
+                     "\" already exists"};
+}
+
 Answer Refuse(int code, std::string message) {
   return {.kind = Answer::Kind::kRefused,
           .code = code,
@@ -223,6 +232,12 @@ base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint de
   }
   if (!waiter->flaw.empty()) {
     co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
+  }
+  if (waiter->review.operation == Operation::kCreate && !waiter->review.name.empty()) {
+    const bool taken =
+        co_await objects_.IsTaken(*waiter->request.evaluator, waiter->review.ns,
+                                  waiter->review.name, waiter->request.uid, deadline);
+    if (taken) co_return AlreadyExists(waiter->review);
   }
   const auto resolved = co_await ResolveClasses(waiter);
   if (!resolved) co_return Unavailable(resolved.error().message);

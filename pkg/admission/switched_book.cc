@@ -78,4 +78,11 @@ base::Task<base::Result<quota::ClassUsage>> SwitchedBook::ReadClass(
   co_return co_await objects_->ReadClass(evaluator, std::move(name), deadline);
 }
 
+base::Task<bool> SwitchedBook::IsTaken(const quota::Evaluator& evaluator, std::string ns,
+                                       std::string name, quota::Uid uid, base::TimePoint deadline) {
+  if (objects_ == nullptr) co_return false;
+  const CountCall call(inside_);
+  co_return co_await objects_->IsTaken(evaluator, std::move(ns), std::move(name), uid, deadline);
+}
+
 }  // namespace admission

@@ -44,6 +44,8 @@ class SwitchedBook final : public QuotaBook, public ObjectBook {
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;
+  base::Task<bool> IsTaken(const quota::Evaluator& evaluator, std::string ns, std::string name,
+                           quota::Uid uid, base::TimePoint deadline) override;
 
  private:
   base::Scheduler& scheduler_;

@@ -190,15 +190,52 @@ TEST_CASE("admission: a charge for an object that is never stored ends within se
           "[e2e][admission][load]") {
   Admission a;
   a.Limit("q", {{"pods", "100"}});
+  // Nobody answers this webhook, so the API server refuses what we admit.
+  const TempDir dir;
+  const CertificateAuthority authority(dir.path(), "nobody");
+  a.AlsoDelete("nobody");
+  a.api().Create(ConfigurationPath(""),
+                 HandMadeConfiguration({.name = "nobody",
+                                        .url = "https://127.0.0.1:1/",
+                                        .ca_pem = ReadFile(authority.cert_path()),
+                                        .ns = a.scenario().ns(),
+                                        .object_label = "lost"}));
+  json::Value lost = Pod("lost");
+  lost.Make({"metadata", "labels", "half"}) = "lost";
+  Eventually("the other webhook is called",
+             [&]() -> std::string { return a.Post("pods", lost, true).ok() ? "not yet" : ""; });
+  const HighestUsed used(a.scenario(), "q", "pods");
+  std::vector<client::ApiRequest> requests;
+  for (int i = 0; i < 20; ++i) {
+    lost.Make({"metadata", "name"}) = "lost-" + std::to_string(i);
+    requests.push_back(PostOf(a.scenario().Path("pods"), lost));
+  }
+  for (const Attempt& attempt : a.DoAll(std::move(requests), 8)) CHECK(attempt.code == 500);
+  a.scenario().WaitUsed("q", {{"pods", "0"}}, AfterAHold());
+  CHECK(used.highest() > 0);  // refused creations were charged until then
+}
+
+TEST_CASE("admission: creations under names that are taken charge nothing, and delay none",
+          "[e2e][admission][load]") {
+  Admission a;
+  a.Limit("q", {{"pods", "21"}});
   for (int i = 0; i < 20; ++i) a.scenario().Create("pods", Pod("taken-" + std::to_string(i)));
   a.scenario().WaitUsed("q", {{"pods", "20"}});
+  Eventually("the watch has shown every pod", [&]() -> std::string {
+    return a.Metric("quota_reserved_usage") <= 0 ? "" : "reservations are left";
+  });
   const HighestUsed used(a.scenario(), "q", "pods");
   for (const Attempt& attempt : a.DoAll(Creations(a.scenario(), "taken-", 20), 8)) {
     CHECK(attempt.code == 409);
     CHECK(attempt.reason == "AlreadyExists");
   }
-  a.scenario().WaitUsed("q", {{"pods", "20"}}, AfterAHold());
-  CHECK(used.highest() > 20);  // refused creations were charged until then
+  CHECK(a.Post("pods", Pod("taken-0"), true).code == 409);
+  CHECK(used.highest() == 20);
+  CHECK(a.Post("pods", Pod("fits")).ok());
+  // A name that is free again is admitted at once.
+  a.scenario().Delete("pods", "taken-0");
+  CHECK(a.Post("pods", Pod("taken-0")).code != 409);
+  a.scenario().WaitUsed("q", {{"pods", std::to_string(a.Count("pods"))}}, AfterAHold());
 }
 
 }  // namespace e2e::admission_load_test

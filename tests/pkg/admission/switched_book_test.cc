@@ -45,6 +45,10 @@ class Counting final : public QuotaBook, public ObjectBook {
                                                         base::TimePoint) override {
     co_return base::Error{.code = base::ErrorCode::kNotFound, .message = "not found"};
   }
+  base::Task<bool> IsTaken(const quota::Evaluator&, std::string, std::string, quota::Uid,
+                           base::TimePoint) override {
+    co_return true;
+  }
 
   quota::Quota quota;
   std::size_t refreshes = 0;
