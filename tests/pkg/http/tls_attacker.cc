@@ -79,6 +79,8 @@ TlsAttacker::TlsAttacker(const Options& options)
   SSL_set_bio(ssl_, in_, out_);
   if (options.is_server) SSL_set_accept_state(ssl_);
   if (!options.is_server) SSL_set_connect_state(ssl_);
+  // A long name makes a long hello.
+  if (!options.is_server) SSL_set_tlsext_host_name(ssl_, std::string(250, 'x').c_str());
 }
 
 TlsAttacker::~TlsAttacker() {
