@@ -48,6 +48,10 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
   reservations_ = registry_.NewGauge(
       "quota_reservations", "Objects that quotas reserve usage for, and that no watch has shown.",
       With({}));
+  later_lists_ = registry_.NewGauge(
+      "quota_lists_of_later_format",
+      "Quotas whose reservations a later version wrote, so that this one does not write them.",
+      With({}));
   oldest_reservation_ =
       registry_.NewGauge("quota_oldest_reservation_seconds",
                          "Time since this process first saw the oldest reservation.", With({}));
@@ -173,6 +177,7 @@ void ControllerMetrics::Refresh(const controllers::QuotaController& controller,
 void ControllerMetrics::ShowReservations(const controllers::Accounts::Tally& tally,
                                          base::TimePoint now) {
   reservations_.Set(static_cast<double>(tally.reservations));
+  later_lists_.Set(static_cast<double>(tally.later));
   oldest_reservation_.Set(tally.oldest ? Seconds(now - *tally.oldest).count() : 0);
   std::map<std::array<std::string, 3>, double> amounts;
   for (const auto& [reservations, largest] : tally.largest) {

@@ -53,6 +53,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   metrics::Gauge quotas_;
   metrics::Gauge broken_quotas_;
   metrics::Gauge reservations_;
+  metrics::Gauge later_lists_;
   metrics::Gauge oldest_reservation_;
   // For the quotas with the most reservations, by namespace, quota and resource.
   std::map<std::array<std::string, 3>, metrics::Gauge> reserved_;

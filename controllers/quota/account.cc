@@ -1,6 +1,7 @@
 #include "controllers/quota/account.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "pkg/accounting/timing.h"
@@ -50,7 +51,7 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   const bool restored =
       before != nullptr && api::IsKnownOlder(quota.resource_version, before->resource_version);
   if (restored) list.reset();
-  TakeList(quota.reservations);
+  TakeList(now, quota.reservations);
   accounting::ReservationList* const stands = list ? &*list : nullptr;
   questions.OnList(stands);
   first_seen.See(now, known());
@@ -86,26 +87,33 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   if (lowered && not_before <= now) not_before = now + accounting::kContradicts;
 }
 
-void Account::TakeList(const std::string& text) {
-  malformed.clear();
+void Account::TakeList(base::TimePoint now, const std::string& text) {
+  rejected.clear();
   std::optional<accounting::ReservationList> taken;
-  if (in_flight && !text.empty() && in_flight->text == text) {  // our own: known without parsing
+  const bool ours = in_flight && !text.empty() && in_flight->text == text;
+  if (ours) {  // known without parsing
     taken = std::move(in_flight->list);
     in_flight->text.clear();
-  } else if (!text.empty()) {
-    taken = Parse(text);
   }
-  lost = !taken && !known().entries().empty();
+  const std::optional<Later> before = std::exchange(later, std::nullopt);
+  if (!ours && !text.empty()) taken = Parse(now, text);
+  if (later && before && before->text == later->text) later->until = before->until;
+  // A later version reads our lists. So its list has what is still needed of the one that we know.
+  lost = !taken && !later && !known().entries().empty();
   if (!lost) list = std::move(taken);
 }
 
-std::optional<accounting::ReservationList> Account::Parse(const std::string& text) {
-  auto parsed = accounting::ReservationList::Parse(text);
+std::optional<accounting::ReservationList> Account::Parse(base::TimePoint now,
+                                                          const std::string& text) {
+  auto parsed = accounting::ReservationList::Parse(text, uid);
   const auto is_forged = [&](const auto& e) { return e.by == author_->by && e.n > author_->n; };
   if (!parsed) {
-    malformed = parsed.error().message;
+    rejected = parsed.error().message;
+    if (parsed.error().Is(base::ErrorCode::kInvalid)) {
+      later = {.text = std::hash<std::string>()(text), .until = now + accounting::kLaterFormat};
+    }
   } else if (std::ranges::any_of(parsed->entries(), is_forged)) {
-    malformed = "an entry in our name that we have not written";
+    rejected = "an entry in our name that we have not written";
   } else {
     return std::move(*parsed);
   }
@@ -227,6 +235,7 @@ bool Accounts::Count(Tally& tally) const {
   auto account = accounts_.upper_bound(tally.place);
   for (int i = 0; account != accounts_.end() && i < kQuotasAStep; ++i, ++account) {
     tally.place = account->first;
+    if (account->second.later) ++tally.later;
     if (!account->second.list) continue;
     const accounting::ReservationList& list = *account->second.list;
     std::size_t reservations = 0;

@@ -17,6 +17,7 @@
 #include "pkg/accounting/first_seen.h"
 #include "pkg/accounting/settle.h"
 #include "pkg/accounting/strangers.h"
+#include "pkg/accounting/write_pace.h"
 #include "pkg/base/gate.h"
 
 namespace controllers {
@@ -89,7 +90,13 @@ struct Account {
   // Somebody removed or overwrote the list while it had reservations. Their objects may be stored,
   // or be on their way. So `list` is the last one that was shown, and the next write stores it.
   bool lost = false;
-  std::string malformed;                 // why the stored text is rejected
+  std::string rejected;  // why the stored text is not taken
+  // True while a list of a later version of this program stands in the quota. Its format says that
+  // this version must not write it. So nobody here writes the quota until that list has stayed the
+  // same for kLaterFormat: then all of its reservations are over, and it is taken for none.
+  [[nodiscard]] bool DefersToLater(base::TimePoint now) const {
+    return later && now < later->until;
+  }
   std::optional<quota::Quota> decisive;  // set if it differs from the quota in the store
   // Of a ClusterQuota: the usage that was observed and reserved at the last look. If a namespace
   // joins by its labels, its usage is in here before it is in `used`.
@@ -102,17 +109,24 @@ struct Account {
   std::optional<base::TimePoint> over_since;  // some entries have ended and are still in the list
   base::TimePoint not_before{};               // no recount is written before this time
   base::TimePoint paid_until{};     // each written recount advances it (limits the rate of writes)
+  accounting::WritePace pace;       // limits the bytes of our writes
   base::TimePoint further_due{};    // deferrable fields of the status wait until then
   base::TimePoint children_told{};  // children are not enqueued again before this time
   std::string written_version;      // of our last write
   // Of a ClusterQuota: since when a part of its guarantee is missing.
   std::optional<base::TimePoint> missing_since;
   std::optional<InFlight> in_flight;
+  // A list of a later format, and until when this process leaves it alone.
+  struct Later {
+    std::size_t text = 0;  // its hash: whoever changes it is still running
+    base::TimePoint until;
+  };
+  std::optional<Later> later;
 
  private:
-  void TakeList(const std::string& text);
-  // Sets `malformed` if it returns nothing.
-  std::optional<accounting::ReservationList> Parse(const std::string& text);
+  void TakeList(base::TimePoint now, const std::string& text);
+  // Sets `rejected` if it returns nothing.
+  std::optional<accounting::ReservationList> Parse(base::TimePoint now, const std::string& text);
   // True if objects may appear that were granted from an unassigned entry.
   [[nodiscard]] bool InBurst() const;
   // Holds again what objects used up that have an entry in the list: the watch of objects was ahead
@@ -148,6 +162,7 @@ class Accounts {
   // Counts the reservations, a few quotas in each call. True: call again.
   struct Tally {
     std::size_t reservations = 0;  // objects, and entries without an object
+    std::size_t later = 0;         // quotas whose list was written in a later format
     std::optional<base::TimePoint> oldest;
     // The reserved amounts of the quotas with the most reservations, by their number. At most
     // kMostLargest.

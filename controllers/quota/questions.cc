@@ -87,12 +87,6 @@ base::Duration Questions::Holds::Of(const Reservation& entry) const {
   return std::max<base::Duration>(entries, accounting::HoldFor(entry.webhook));
 }
 
-// A replica of an old version may store its object as late as we do, so its charges are held as
-// long.
-base::Duration Questions::Holds::OfStrangers() const {
-  return std::max<base::Duration>(entries, accounting::kStrangersHold);
-}
-
 base::TimePoint Questions::ShownUntil(const std::string& of, const QuotaView& view) const {
   base::TimePoint all = base::TimePoint::max();
   for (const std::string& resource : of.empty() ? view.resources() : std::vector{of}) {
@@ -205,7 +199,7 @@ Questions::Outcome Questions::Take(base::TimePoint now, const Question& question
   Outcome outcome;
   TakeCollections(now, question, answers, asked, outcome);
   if (list == nullptr) return outcome;
-  outcome.put_back = TakeFloors(question, answers, *list);
+  TakeFloors(question, answers, *list);
   for (const Question::Ended& one : question.ends) {
     const auto& [by, n, uid] = one;
     const Reservation* entry = list->Find(by, n);
@@ -241,11 +235,10 @@ void Questions::TakeCollections(base::TimePoint now, const Question& question,
   }
 }
 
-// Removes floors that the server has not reached. Returns true if there was one: a writer raised it
-// with a watch from before the server was restored.
-bool Questions::TakeFloors(const Question& question, const Answers& answers,
+// Removes floors that the server has not reached: of a watch from before the server was restored,
+// of another cluster, or invented.
+void Questions::TakeFloors(const Question& question, const Answers& answers,
                            ReservationList& list) {
-  bool put_back = false;
   for (const std::string& resource : question.floors) {
     const auto answer = answers.find(resource);
     const auto floor = list.floor.find(resource);
@@ -253,9 +246,7 @@ bool Questions::TakeFloors(const Question& question, const Answers& answers,
     if (!api::IsKnownOlder(answer->second.version, floor->second)) continue;
     void_floors_[resource] = floor->second;
     list.floor.erase(floor);
-    put_back = true;
   }
-  return put_back;
 }
 
 void Questions::Drop(ReservationList& list) const {

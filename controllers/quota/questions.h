@@ -65,13 +65,14 @@ class Questions {
   struct Holds {
     base::Duration entries;
     [[nodiscard]] base::Duration Of(const accounting::Reservation& entry) const;
-    [[nodiscard]] base::Duration OfStrangers() const;
+    // A replica of an old version may store its object as late as we do, so its charges are held as
+    // long.
+    [[nodiscard]] base::Duration OfStrangers() const { return entries; }
   };
   // What has ended.
   struct Outcome {
     std::size_t ended = 0;      // objects that are not stored, and entries without objects
     std::size_t strangers = 0;  // parts of strangers' usage
-    bool put_back = false;      // the server was restored: its state is older than a floor
     // The resources with a stored object that the watch has not shown, and the newest version of
     // such objects.
     std::map<std::string, std::string> unseen = {};
@@ -115,7 +116,7 @@ class Questions {
                      Question& question) const;
   void AddDueFloors(base::TimePoint now, const accounting::ReservationList& list,
                     const QuotaView& view, Question& question);
-  bool TakeFloors(const Question& question, const Answers& answers,
+  void TakeFloors(const Question& question, const Answers& answers,
                   accounting::ReservationList& list);
   void TakeCollections(base::TimePoint now, const Question& question, const Answers& answers,
                        base::TimePoint asked, Outcome& outcome);

@@ -139,7 +139,7 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   const auto counted = [&] { return parts_.ViewOf(*after).Counted(account.known()); };
   account.OnQuota(context_.scheduler->Now(), before, *after,
                   before == nullptr || !store_.in_order(), counted);
-  complaints_.Say("list of", after->key.ToString(), account.malformed);
+  complaints_.Say("list of", after->key.ToString(), account.rejected);
   if (cluster_ && (before == nullptr || before->status != after->status)) {
     largest_->OnUsed(after->key);
     TellChildren(*after, account);

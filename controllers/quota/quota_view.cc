@@ -116,6 +116,12 @@ std::string QuotaView::Newest(std::string_view resource) const {
   return labels == nullptr ? "" : labels->Newest();
 }
 
+std::string QuotaView::ShownVersion(std::string_view resource) const {
+  const TrackedResource* const tracked = Tracked(resource);
+  if (tracked == nullptr) return Newest(resource);
+  return tracked->synced() ? tracked->state().resource_version : "";
+}
+
 bool QuotaView::Reaches(std::string_view resource, std::string_view version) const {
   const TrackedResource* tracked = Tracked(resource);
   if (tracked == nullptr) {

@@ -53,6 +53,9 @@ class QuotaView final : public accounting::View {
   // since. max(): the quota counts no such objects, or the server does not serve them. min(): it is
   // not known.
   [[nodiscard]] base::TimePoint ShownUntil(std::string_view resource) const;
+  // A version that the watch had reached at this moment, so that the server must have it, too. "":
+  // unknown, also while the resource is being listed.
+  [[nodiscard]] std::string ShownVersion(std::string_view resource) const;
 
  private:
   [[nodiscard]] const UsageSource* Find(std::string_view resource) const;

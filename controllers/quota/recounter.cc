@@ -3,9 +3,12 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "pkg/accounting/timing.h"
+#include "pkg/api/resource_version.h"
 
 namespace controllers {
 namespace {
@@ -36,6 +39,9 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   if (account.gate->busy()) {  // admission is writing, and enqueues the quota afterwards
     account.postponed = true;
     co_return Outcome{"postponed"};
+  }
+  if (account.DefersToLater(parts_.Now())) {
+    co_return Outcome{"postponed", account.later->until - parts_.Now()};
   }
   QuotaCount count = Count(*found);
   // A name enters status.hard together with its first count, if the count is expected soon.
@@ -98,7 +104,7 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {
   const base::Duration ahead = parts_.options.write_interval * (parts_.options.write_burst - 1);
-  return std::max(account.not_before, account.paid_until - ahead);
+  return std::max({account.not_before, account.paid_until - ahead, account.pace.ForRecount()});
 }
 
 base::TimePoint Recounter::PaidUntil(const Account& account) const {
@@ -140,6 +146,8 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
 
 base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
   Account& account = parts_.accounts.Of(quota);
+  const base::TimePoint earliest = account.pace.ForRecount();
+  if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
   Standing standing{account.Decisive(quota).status.used, account.known()};
   auto withdrawals = account.own.TakeBack(standing);
   const bool same = standing.list.entries() == account.known().entries();
@@ -192,7 +200,20 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
   const base::TimePoint asked = parts_.Now();
   const base::Duration patience =
       question.large ? base::Duration(kListsAll) : base::Duration(parts_.options.write_timeout);
+  std::map<std::string, std::string> shown;
+  {
+    const QuotaView view = parts_.ViewOf(quota);
+    for (const auto& [resource, lists] : question.lists) {
+      shown[resource] = view.ShownVersion(resource);
+    }
+  }
   const Asker::Told told = co_await asker_.Ask(question.lists, asked + patience);
+  // An answer that is older than what our own watch had shown before proves that the server was
+  // restored. A floor proves nothing: everybody who may write the quota can write one.
+  const bool put_back = std::ranges::any_of(told.answers, [&](const auto& answer) {
+    return api::IsKnownOlder(answer.second.version, shown[answer.first]);
+  });
+  if (put_back) writer_.OnPutBack();
   Account* const account = parts_.accounts.Find(quota);
   if (account == nullptr) co_return Outcome{};
   parts_.complaints.Say("question about", quota.key.ToString(), told.trouble);
@@ -200,7 +221,6 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
   const QuotaView view = parts_.ViewOf(known);
   const Questions::Outcome outcome = account->questions.Take(
       parts_.Now(), question, told.answers, asked, account->list ? &*account->list : nullptr, view);
-  if (outcome.put_back) writer_.OnPutBack();
   for (const auto& [resource, version] : outcome.unseen) parts_.tracker.Await(resource, version);
   NoticeExpired(known, *account, outcome);
   co_return Outcome{"postponed", kAtOnce};

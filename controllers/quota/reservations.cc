@@ -77,7 +77,8 @@ quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
 
 admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
   Account& account = parts_.accounts.Of(quota);
-  admission::BookedQuota booked{.quota = &account.AtLeastSeen(account.Decisive(quota))};
+  admission::BookedQuota booked{.quota = &account.AtLeastSeen(account.Decisive(quota)),
+                                .not_before = account.pace.ForAdmission()};
   booked.outlasted = [this, &account](const quota::Uid& uid) {
     return account.own.Outlasted(parts_.Now(), uid);
   };
@@ -194,6 +195,11 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   if (!same) co_return StatusWriter::Changed(plan.quota);
   const quota::Quota quota = *current;
   Account& remembered = parts_.accounts.Of(quota);
+  if (remembered.DefersToLater(parts_.Now())) {
+    co_return base::Error{
+        .code = base::ErrorCode::kUnavailable,
+        .message = "quota " + quota.key.ToString() + " is written by a later version"};
+  }
   const quota::ResourceList usable = remembered.own.Usable(parts_.Now(), remembered.known());
   if (!plan.burst.empty() && usable != plan.burst) co_return StatusWriter::Changed(quota);
   Planned planned = Plan(plan, quota);

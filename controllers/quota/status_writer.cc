@@ -15,6 +15,8 @@ const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
 // While the quotas cannot be watched, a namespace is read at most this often.
 constexpr std::chrono::milliseconds kRefreshAge{250};
 constexpr std::chrono::milliseconds kSyncPoll{20};
+// Two relists because of a restore are at least this far apart.
+constexpr std::chrono::minutes kRelistsAgain{1};
 // Longer than a list may take.
 constexpr std::chrono::seconds kListRemembered{30};
 
@@ -46,6 +48,7 @@ base::Error StatusWriter::Changed(const quota::Quota& quota) {
 
 base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
                                                            base::TimePoint deadline) {
+  write.standing.list.owner = write.quota.uid;
   write.standing.list.used = write.standing.used;
   ++write.standing.list.writes;
   const std::string shown = quotas_.state().resource_version;
@@ -60,8 +63,9 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
       .timeout = Until(deadline, parts_.Now())};
   // The watch may show the write before its answer arrives. Account::OnQuota() recognises it by
   // `in_flight`.
-  parts_.accounts.Of(write.quota).in_flight =
-      InFlight{std::move(desired), std::move(list), write.standing.list};
+  Account& writing = parts_.accounts.Of(write.quota);
+  writing.pace.OnWrite(parts_.Now(), list.size());
+  writing.in_flight = InFlight{std::move(desired), std::move(list), write.standing.list};
   const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
   auto written =
       answer ? TakeWritten(write, *answer, shown) : base::Result<quota::Quota>(answer.error());
@@ -97,7 +101,7 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Find(StatusWrite write, bas
   auto live = co_await Read(quota, deadline);
   if (!live) co_return moved || live.error().Is(base::ErrorCode::kNotFound) ? live.error() : error;
   if (!moved) {
-    const auto list = accounting::ReservationList::Parse(live->reservations);
+    const auto list = accounting::ReservationList::Parse(live->reservations, live->uid);
     if (list && list->Find(parts_.accounts.author.by, *write.mark) != nullptr) co_return live;
   }
   if (moved || live->resource_version != quota.resource_version) co_return Changed(quota);
@@ -131,11 +135,15 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Read(quota::Quota quota,
   co_return live;
 }
 
-// Until the quotas are listed again, every read would report the restore once more. So it is
-// handled once.
+// Until everything is listed again, each answer proves the same restore once more. A list of a
+// million objects takes a while, and must not start over.
 void StatusWriter::OnPutBack() {
   const std::string& shown = quotas_.state().resource_version;
-  if (std::exchange(put_back_from_, shown) == shown) return;
+  const base::TimePoint now = parts_.Now();
+  const bool lately = put_back_at_ && now - *put_back_at_ < kRelistsAgain;
+  if (lately || (put_back_at_ && put_back_from_ == shown)) return;
+  put_back_at_ = now;
+  put_back_from_ = shown;
   LOG(WARNING) << "the API server was restored to an earlier state; listing everything again"
                << " quota_api=" << parts_.api.name << " version=" << shown;
   refreshed_.clear();

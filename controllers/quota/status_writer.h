@@ -43,8 +43,8 @@ class StatusWriter {
   base::Task<base::Result<json::Value>> ReadLabels(std::string ns, base::TimePoint deadline);
   // True if the quotas are listed and watched: the store lags only by the delay of an event.
   [[nodiscard]] bool Current() const;
-  // The server was restored to an earlier state. Watches that resume would show nothing that was
-  // stored since, so everything is listed again.
+  // An answer has proved that the server was restored to an earlier state. Watches that resume
+  // would show nothing that was stored since, so everything is listed again, at most once a minute.
   void OnPutBack();
   // Sets what else must list again then.
   void SetPutBackListener(std::function<void()> listener) { on_put_back_ = std::move(listener); }
@@ -72,7 +72,9 @@ class StatusWriter {
   // namespaces that were read live while not Current()
   std::unordered_map<std::string, Listed> refreshed_;
   std::function<void()> on_put_back_ = nullptr;
-  std::string put_back_from_;  // the version of the quotas' watch at the last OnPutBack()
+  // The last time that OnPutBack() listed again, and the version of the quotas' watch then.
+  std::optional<base::TimePoint> put_back_at_;
+  std::string put_back_from_;
 };
 
 }  // namespace controllers

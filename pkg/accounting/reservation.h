@@ -33,6 +33,9 @@ struct Reservation {
   // The timeout of the slowest other webhook that the writer knew. The API server may wait this
   // long before it stores the object.
   std::chrono::seconds webhook{0};
+  // Members that this version does not know, as JSON text: `"a":1,"b":[]`. They are kept as they
+  // are, and change nothing in what the known ones mean.
+  std::string further = {};
 
   bool operator==(const Reservation&) const = default;
 };

@@ -4,12 +4,14 @@
 // judge them. The same patch, with a resourceVersion, writes them and `status.used`. So a reader
 // has both or neither.
 //
-//   {"reservations":[
+//   {"format":1,"uid":"0b9c7b1e-6c2f-4d0e-9a55-3f1a2b4c5d6e","reservations":[
 //      {"by":"7f3a9c01","n":41,"of":"pods","usage":{"pods":"1"},"objects":"k3J9fQ… zz01Ab…"},
 //      {"by":"7f3a9c01","n":42,"of":"persistentvolumeclaims","usage":{"requests.storage":"5Gi"},
 //       "objects":"Qw8xE2…","from":"18234"},
 //      {"by":"c0193e5d","n":7,"of":"pods","usage":{"pods":"64"},"unassigned":64}],
 //    "floor":{"pods":"18230"},"writes":812,"used":{"pods":"71"},"strangers":{"pods":"2"}}
+//
+// DESIGN.md has the grammar of the text, and the rules for later versions of it.
 //
 // Values; any thread.
 
@@ -36,10 +38,19 @@ ResourceList PaidBy(const Reservation& entry, const ResourceList& stored);
 
 class ReservationList {
  public:
-  // Errors: kMalformed. The text is then ignored as a whole. A process that knows an earlier list
-  // with entries keeps that list and stores it again. Otherwise the part of `used` that is not
-  // observed counts as a stranger's.
-  static base::Result<ReservationList> Parse(std::string_view text);
+  // The number of the format that this version writes. It reads all formats up to this one.
+  static constexpr std::uint64_t kFormat = 1;
+  // The most bytes of members that a reader does not know and keeps, in a list with its entries.
+  static constexpr std::size_t kMostFurther = std::size_t{4} * 1024;
+
+  // Parses the list of the quota that has this uid. Errors:
+  // - kMalformed. The text is then ignored as a whole. A process that knows an earlier list with
+  //   entries keeps that list and stores it again. Otherwise the part of `used` that is not
+  //   observed counts as a stranger's.
+  // - kNotFound: the text is the list of another quota. So this one has none.
+  // - kInvalid: a later version wrote the list in a format that this one must not write. See
+  //   kLaterFormat in timing.h.
+  static base::Result<ReservationList> Parse(std::string_view text, std::string_view uid);
   [[nodiscard]] std::string Print() const;
 
   // REQUIRES: the list has no entry with this writer and number.
@@ -75,6 +86,9 @@ class ReservationList {
   [[nodiscard]] std::size_t objects() const;
   bool operator==(const ReservationList&) const = default;
 
+  // metadata.uid of the quota. A copy of the quota has another one. "": a list of format 0, which
+  // did not record it.
+  std::string owner;
   // By resource: the newest version of an object, in any namespace, that any process had observed
   // when it dropped an entry or recounted. A process that has not seen this version must not
   // recount.
@@ -82,6 +96,7 @@ class ReservationList {
   std::uint64_t writes = 0;  // number of writes of this list; tells two writes apart
   ResourceList used;         // status.used as written with this list; strangers made the difference
   ResourceList strangers;    // the part of `used` that the writer held for strangers
+  std::string further;       // as Reservation::further
 
  private:
   std::vector<Reservation> entries_;  // oldest first

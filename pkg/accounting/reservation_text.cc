@@ -1,10 +1,12 @@
-// Prints and parses the list as JSON. The parser rejects every text that Print() could not write.
+// Prints and parses the list as JSON. The parser rejects every text that Print() could not write,
+// except that it keeps members that it does not know (DESIGN.md, "Later versions").
 
 #include <algorithm>
+#include <array>
 #include <deque>
-#include <initializer_list>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "pkg/accounting/reservation_list.h"
@@ -21,6 +23,13 @@ using base::Result;
 // Bounds for texts of any writer. Our own lists are smaller.
 constexpr std::size_t kMostBytes = std::size_t{256} * 1024;
 constexpr std::size_t kMostEntries = 4'096;
+
+constexpr std::array<std::string_view, 11> kEntryMembers = {
+    "by", "n", "usage", "like", "of", "ns", "objects", "from", "stored", "unassigned", "webhook"};
+// An entry with "like" takes these from another one, and must not have them itself.
+constexpr std::array<std::string_view, 4> kLikeMembers = {"by", "usage", "of", "webhook"};
+constexpr std::array<std::string_view, 7> kListMembers = {"format", "uid",  "reservations", "floor",
+                                                          "writes", "used", "strangers"};
 
 base::Error Wrong(std::string what) {
   return {.code = base::ErrorCode::kMalformed, .message = std::move(what)};
@@ -40,6 +49,12 @@ class ObjectText {
     if (!std::exchange(empty_, false)) text_ += ',';
     text_ += json::Quote(name);
     return text_ += ':';
+  }
+  // Members as text: see Reservation::further.
+  void AddFurther(std::string_view members) {
+    if (members.empty()) return;
+    if (!std::exchange(empty_, false)) text_ += ',';
+    text_ += members;
   }
   void Add(std::string_view name, std::string_view value) { Member(name) += json::Quote(value); }
   void Add(std::string_view name, std::uint64_t value) { Member(name) += std::to_string(value); }
@@ -107,17 +122,30 @@ void Append(std::string& text, const Reservation& entry, std::optional<std::size
   if (!like && entry.webhook.count() > 0) {
     object.Add("webhook", static_cast<std::uint64_t>(entry.webhook.count()));
   }
+  object.AddFurther(entry.further);
 }
 
-Result<void> KnowsAll(const json::Value& value, std::initializer_list<std::string_view> members) {
-  if (!value.IsObject()) return Wrong("an object is expected");
-  for (const auto& [name, member] : *value.AsObject()) {
-    if (std::find(members.begin(), members.end(), name) == members.end()) {
-      return Wrong("unknown member " + name);
+// Keeps the unknown members of one list, up to a bound.
+class FurtherMembers {
+ public:
+  // Returns the members of `object` that are not `known`, as text. A member that exceeds the bound
+  // is dropped: its writer must do without it.
+  std::string Of(const json::Value& object, std::span<const std::string_view> known) {
+    std::string text;
+    for (const auto& [name, value] : *object.AsObject()) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      const std::string member = json::Quote(name) + ":" + json::Write(value);
+      if (member.size() >= left_) continue;
+      left_ -= member.size() + 1;  // and a comma
+      if (!text.empty()) text += ',';
+      text += member;
     }
+    return text;
   }
-  return {};
-}
+
+ private:
+  std::size_t left_ = ReservationList::kMostFurther;
+};
 
 Result<ResourceList> AmountsFrom(const json::Value& value, std::string_view member) {
   auto amounts = quota::ResourceListFrom(value.At({member}), member);
@@ -153,13 +181,8 @@ Result<std::vector<Uid>> ObjectsFrom(const json::Value& value) {
   }
 }
 
-// Parses the members of an entry without "like".
+// Parses the members of an entry without "like" that others may copy.
 Result<Reservation> EntryInFull(const json::Value& value) {
-  if (auto all = KnowsAll(value, {"by", "n", "of", "ns", "usage", "objects", "from", "stored",
-                                  "unassigned", "webhook"});
-      !all) {
-    return all.error();
-  }
   Reservation entry;
   entry.by = value.StringAt({"by"});
   entry.of = value.StringAt({"of"});
@@ -174,11 +197,10 @@ Result<Reservation> EntryInFull(const json::Value& value) {
   return entry;
 }
 
-// Parses an entry with "like": copies the members of an earlier entry.
+// The same for an entry with "like": copies the members of an earlier entry.
 Result<Reservation> EntryLike(const json::Value& value, const std::vector<Reservation>& before) {
-  if (auto all = KnowsAll(value, {"like", "n", "ns", "objects", "from", "stored", "unassigned"});
-      !all) {
-    return all.error();
+  for (const std::string_view name : kLikeMembers) {
+    if (value.At({name}) != nullptr) return Wrong("an entry has like and " + std::string(name));
   }
   const auto place = CountFrom(value, "like");
   if (!place) return place.error();
@@ -189,6 +211,7 @@ Result<Reservation> EntryLike(const json::Value& value, const std::vector<Reserv
 }
 
 Result<Reservation> EntryFrom(const json::Value& value, const std::vector<Reservation>& before) {
+  if (!value.IsObject()) return Wrong("an entry is not an object");
   auto made = value.At({"like"}) == nullptr ? EntryInFull(value) : EntryLike(value, before);
   if (!made) return made;
   Reservation& entry = *made;
@@ -230,12 +253,57 @@ Result<std::map<std::string, std::string>> FloorFrom(const json::Value& value) {
   return floor;
 }
 
+Result<std::vector<Reservation>> EntriesFrom(const json::Value& value, FurtherMembers& further) {
+  std::vector<Reservation> entries;
+  const json::Value* list = value.At({"reservations"});
+  if (list == nullptr) return entries;
+  if (!list->IsArray()) return Wrong("reservations is not a list");
+  if (list->AsArray()->size() > kMostEntries) return Wrong("there are too many entries");
+  std::set<std::pair<std::string, std::uint64_t>> names;
+  for (const json::Value& item : *list->AsArray()) {
+    auto entry = EntryFrom(item, entries);
+    if (!entry) return entry.error();
+    if (!names.emplace(entry->by, entry->n).second)
+      return Wrong("two entries have the same by and n");
+    entry->further = further.Of(item, kEntryMembers);
+    entries.push_back(std::move(*entry));
+  }
+  return entries;
+}
+
+// Checks the members that have the same meaning in all formats: whose list it is, and whether this
+// version can read it. Returns the uid.
+Result<std::string> OwnerFrom(const json::Value& value, std::string_view uid) {
+  if (!value.IsObject()) return Wrong("the list is not an object");
+  const auto format = CountFrom(value, "format");
+  if (!format) return format.error();
+  const json::Value* const member = value.At({"uid"});
+  const bool has = member != nullptr && member->IsString() && !member->AsString()->empty();
+  if (member != nullptr && !has) return Wrong("uid is not a text");
+  if (has != (*format > 0)) return Wrong("format and uid do not belong together");
+  if (has && *member->AsString() != uid) {
+    return base::Error{.code = base::ErrorCode::kNotFound,
+                       .message = "it belongs to another quota, of which this one is a copy"};
+  }
+  if (*format > ReservationList::kFormat) {
+    return base::Error{
+        .code = base::ErrorCode::kInvalid,
+        .message = "a later version of quota-controller-manager wrote it in format " +
+                   std::to_string(*format) + "; this version does not reserve in this quota"};
+  }
+  return has ? *member->AsString() : std::string();
+}
+
 }  // namespace
 
 std::string ReservationList::Print() const {
   std::string text;
   {
     ObjectText object(text);
+    if (!owner.empty()) {
+      object.Add("format", kFormat);
+      object.Add("uid", owner);
+    }
     if (!entries_.empty()) {
       object.Member("reservations");
       char separator = '[';
@@ -253,38 +321,32 @@ std::string ReservationList::Print() const {
     object.Add("writes", writes);
     object.Add("used", used);
     if (!strangers.empty()) object.Add("strangers", strangers);
+    object.AddFurther(further);
   }
   return text;
 }
 
-Result<ReservationList> ReservationList::Parse(std::string_view text) {
+Result<ReservationList> ReservationList::Parse(std::string_view text, std::string_view uid) {
   if (text.size() > kMostBytes) return Wrong("the text is too long");
   const auto value = json::Parse(text);
   if (!value) return value.error();
-  if (auto all = KnowsAll(*value, {"reservations", "floor", "writes", "used", "strangers"}); !all) {
-    return all.error();
-  }
+  auto owner = OwnerFrom(*value, uid);
+  if (!owner) return owner.error();
+  FurtherMembers further;
   ReservationList list;
-  if (const json::Value* entries = value->At({"reservations"})) {
-    if (!entries->IsArray()) return Wrong("reservations is not a list");
-    if (entries->AsArray()->size() > kMostEntries) return Wrong("there are too many entries");
-    std::set<std::pair<std::string, std::uint64_t>> names;
-    for (const json::Value& item : *entries->AsArray()) {
-      auto entry = EntryFrom(item, list.entries_);
-      if (!entry) return entry.error();
-      if (!names.emplace(entry->by, entry->n).second)
-        return Wrong("two entries have the same by and n");
-      list.entries_.push_back(std::move(*entry));
-    }
-  }
+  list.further = further.Of(*value, kListMembers);
+  auto entries = EntriesFrom(*value, further);
   auto floor = FloorFrom(*value);
   auto writes = CountFrom(*value, "writes");
   auto used = AmountsFrom(*value, "used");
   auto strangers = AmountsFrom(*value, "strangers");
+  if (!entries) return entries.error();
   if (!floor) return floor.error();
   if (!writes) return writes.error();
   if (!used) return used.error();
   if (!strangers) return strangers.error();
+  list.owner = std::move(*owner);
+  list.entries_ = std::move(*entries);
   list.floor = std::move(*floor);
   list.writes = *writes;
   list.used = std::move(*used);

@@ -31,6 +31,7 @@ class Planner {
       const quota::ResourceList& used = booked.quota->status.used;
       quota::ResourceList& burst = writes_[i].burst;
       burst = booked.burst;
+      writes_[i].not_before = booked.not_before;
       if (!Contains(used, burst)) burst = {};  // somebody has lowered `used`
       standings_.push_back(
           {.quota = booked.quota, .used = Without(used, burst), .tree = booked.tree});

@@ -31,6 +31,16 @@ bool MayPass(const base::Error& error) {
   }
 }
 
+// Returns when the writes of the plan should be made.
+base::TimePoint NotBefore(const BatchPlan& plan) {
+  base::TimePoint not_before{};
+  for (const PlannedGrants& grants : plan.grants) {
+    if (grants.from != ReservePlan::From::kWrite) continue;
+    not_before = std::max(not_before, grants.not_before);
+  }
+  return not_before;
+}
+
 base::Error ChangedMeanwhile(const quota::Quota& quota) {
   return {.code = base::ErrorCode::kConflict,
           .message = "quota " + quota.key.ToString() + " changed meanwhile"};
@@ -84,6 +94,7 @@ base::Task<void> QuotaAdmitter::WriteBatches(std::string writer) {
 
 base::Task<void> QuotaAdmitter::Commit(Batch batch) {
   base::Duration pause = options_.retry;
+  bool paced = false;
   while (KeepUnanswered(batch)) {
     // A quota that appeared or changed during a write may limit what a class determines.
     if (std::ranges::any_of(batch, [this](const auto& waiter) { return LacksClass(*waiter); })) {
@@ -98,6 +109,12 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
       co_return;
     }
     BatchPlan plan = PlanFor(batch);
+    // Requests that arrive meanwhile form the next batch. The plan is made again: it may be old.
+    const base::TimePoint not_before = std::min(NotBefore(plan), last);
+    if (!std::exchange(paced, true) && not_before > scheduler_.Now()) {
+      co_await scheduler_.Sleep(not_before - scheduler_.Now());
+      continue;
+    }
     Number(plan);
     const auto writes =
         std::ranges::count(plan.grants, ReservePlan::From::kWrite, &ReservePlan::from);

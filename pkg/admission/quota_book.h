@@ -25,6 +25,9 @@ struct BookedQuota {
   const quota::Quota* quota = nullptr;                // decisions start from its `used`
   const accounting::ReservationList* list = nullptr;  // the reservations; null: none
   quota::ResourceList burst = {};                     // the unused part of this process's burst
+  // The next write should wait until then, so that long lists are not written too often. Once in a
+  // batch, at most accounting::WritePace::kLongestWait.
+  base::TimePoint not_before = {};
   // Returns the usage that a recent reservation of this process allows the object, if a request
   // from this version caused it. Null: none.
   std::function<const quota::ResourceList*(const quota::Uid& uid, std::string_view version)>
@@ -70,6 +73,7 @@ struct ReservePlan {
   std::vector<Grant> grants;
   // The unused part of the burst when the plan was made.
   quota::ResourceList burst = {};
+  base::TimePoint not_before = {};  // as in BookedQuota
   From from = From::kWrite;
 
   // Returns the sum of Grant::added. Errors: overflow.

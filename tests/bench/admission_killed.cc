@@ -50,7 +50,7 @@ void Delete(GuardedServer& server, int first) {
 std::optional<double> KillOnce(GuardedServer& server) {
   CreateThem(server);
   // Waits until the pods have no reservations. Otherwise an object that is deleted before the new
-  // start would be freed only when its reservation ends, after ten seconds.
+  // start would be freed only when its reservation ends, after 15 s.
   (void)e2e::PollUntil([] { return false; }, kSettles);
   Delete(server, 0);
   server.KillCounter();

@@ -178,7 +178,7 @@ class Soak {
     return status.find("State:\tT") != std::string::npos;
   }
 
-  // Without load no charge is held for longer than ten seconds.
+  // Without load no charge is held for longer than 15 s.
   void WaitForCharges() {
     charges_left_ = 1;
     (void)e2e::PollUntil(
@@ -186,7 +186,7 @@ class Soak {
           charges_left_ = VitalsOf(cluster_.first()).charges + VitalsOf(cluster_.second()).charges;
           return charges_left_ == 0;
         },
-        e2e::Stretched(std::chrono::seconds(15)), std::chrono::milliseconds(200));
+        e2e::Stretched(std::chrono::seconds(20)), std::chrono::milliseconds(200));
   }
 
   void Save() {

@@ -67,7 +67,7 @@ TEST_CASE("admission: an object that waits for another slow webhook stays charge
     Api api(kubeconfig);
     return ToAttempt(api.DoAll({slow}, 1).front());
   });
-  std::this_thread::sleep_for(12s);  // longer than a charge is held without other webhooks
+  std::this_thread::sleep_for(17s);  // longer than a charge is held without other webhooks
   const Attempt second = a.Post("pods", Pod("second"));
   CHECK(second.exceeded());
   const Attempt first = stored.get();

@@ -103,7 +103,7 @@ TEST_CASE("under load: the clock is set 400 days ahead, and right again", "[e2e]
   c.clock.Set(0s);
   c.Reconnect();
   WaitForNewCertificates(c.daemon(), 3);
-  load.AwaitDecided(30, Stretched(15s));
+  load.AwaitDecided(30, Stretched(30s));
   load.ExpectTrue();
   CHECK(c.daemon().Metric("leader_election_master_status") == 1);
 }
@@ -118,12 +118,12 @@ TEST_CASE("a pod past its grace period is freed by the current clock, even after
   s.Create("pods", Pod("stays"));
   s.WaitUsed("q", {{"pods", "2"}});
   c.clock.Set(3600s);
-  s.WaitUsed("q", {{"pods", "1"}}, Stretched(15s));
+  s.WaitUsed("q", {{"pods", "1"}}, Stretched(30s));
   c.clock.Set(0s);
-  s.WaitUsed("q", {{"pods", "2"}}, Stretched(15s));
+  s.WaitUsed("q", {{"pods", "2"}}, Stretched(30s));
   c.clock.Set(-3600s);
   s.Create("pods", Pod("another"));
-  s.WaitUsed("q", {{"pods", "3"}}, Stretched(15s));
+  s.WaitUsed("q", {{"pods", "3"}}, Stretched(30s));
 }
 
 }  // namespace e2e::clock_faults_test

@@ -191,7 +191,7 @@ TEST_CASE("ironcore: a charge for an object that is never stored ends within sec
     CHECK(attempt.code == 409);
     CHECK(attempt.reason == "AlreadyExists");
   }
-  c.WaitUsed("q", {{"requests.cpu", "38"}, {kMachines, "19"}}, Stretched(15s));
+  c.WaitUsed("q", {{"requests.cpu", "38"}, {kMachines, "19"}}, Stretched(30s));
   CHECK(used.highest() > 19);  // they were charged
 }
 

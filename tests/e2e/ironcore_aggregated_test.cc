@@ -180,7 +180,7 @@ TEST_CASE("ironcore: a daemon that starts during an outage of its API server cou
   c.MakeClass("small", "2", "4Gi");
   c.WriteQuota("q", {{"requests.cpu", "6"}, {kMachines, "9"}});
   c.MakeMachine("a", "small");
-  c.WaitUsed("q", {{"requests.cpu", "2"}, {kMachines, "1"}}, Stretched(15s));
+  c.WaitUsed("q", {{"requests.cpu", "2"}, {kMachines, "1"}}, Stretched(30s));
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}}));
   s.WaitUsed("q", {{"pods", "0"}});
   c.daemon().Kill();

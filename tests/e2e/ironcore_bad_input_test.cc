@@ -24,7 +24,7 @@ TEST_CASE("ironcore: events report names that are never counted, and the other n
   c.MakeClass("small", "2", "4Gi");
   c.WriteQuota("q", {{"requests.cpu", "3"}, {"limits.cpu", "1"}, {"count/", "1"}, {"pods", "1"}});
   c.WriteQuota("typo", {{kMachines, "9"}, {"count/machines.compute.ironcore.example", "1"}});
-  c.WaitUsed("q", {{"requests.cpu", "0"}}, Stretched(15s));
+  c.WaitUsed("q", {{"requests.cpu", "0"}}, Stretched(30s));
   for (const char* name : {"limits.cpu", "count/", "pods"}) {
     c.WaitSaid("q", "UnknownResourceName", name);
   }
@@ -59,7 +59,7 @@ TEST_CASE("ironcore: an invalid selector matches nothing and does not affect oth
   }
   c.WriteQuota("right", hard);
   c.MakeMachine("m", "small");
-  c.WaitUsed("right", {{"requests.cpu", "2"}, {kMachines, "1"}}, Stretched(15s));
+  c.WaitUsed("right", {{"requests.cpu", "2"}, {kMachines, "1"}}, Stretched(30s));
   for (std::size_t i = 0; i < wrong.size(); ++i) {
     INFO(Selector({wrong[i]}));
     c.WaitUsed("wrong-" + std::to_string(i), {{"requests.cpu", "0"}, {kMachines, "0"}});
@@ -182,7 +182,7 @@ TEST_CASE("ironcore: a charge of ironcore's own plugin is kept until the machine
   plugin("4", "2");
   c.MakeMachine("b", "small");
   plugin("6", "3");  // this one is never stored
-  c.WaitUsed("q", {{"requests.cpu", "4"}, {kMachines, "2"}}, Stretched(20s));
+  c.WaitUsed("q", {{"requests.cpu", "4"}, {kMachines, "2"}}, Stretched(30s));
   c.Delete("machines", "a");
   c.WaitUsed("q", {{"requests.cpu", "2"}, {kMachines, "1"}});
 }
@@ -196,19 +196,19 @@ TEST_CASE("ironcore: its quota API may appear, disappear and come back", "[e2e][
   c.MakeClass("small", "2", "4Gi");
   c.MakeMachine("m", "small");
   c.WriteQuota("q", {{"requests.cpu", "20"}});
-  c.WaitUsed("q", {{"requests.cpu", "2"}}, Stretched(15s));
+  c.WaitUsed("q", {{"requests.cpu", "2"}}, Stretched(30s));
   c.StopServing("resourcequotas");
   Eventually(
       "the engine has stopped",
       [&]() -> std::string {
         return Times(c.daemon().Log(), absent) == 2 ? "" : Tail(c.daemon().Log(), 10);
       },
-      Stretched(20s));
+      Stretched(30s));
   CHECK(c.daemon().Probe("/readyz") == 200);
   c.Serve("resourcequotas");
   c.MakeMachine("n", "small");
   c.WriteQuota("again", {{"requests.cpu", "20"}});
-  c.WaitUsed("again", {{"requests.cpu", "4"}}, Stretched(15s));
+  c.WaitUsed("again", {{"requests.cpu", "4"}}, Stretched(30s));
 }
 
 }  // namespace e2e::ironcore_bad_input_test

@@ -26,8 +26,8 @@ TEST_CASE("ironcore: usage of machines is known once their class appears", "[e2e
   c.WriteQuota("small", {{"requests.cpu", "20"}, {kMachines, "9"}},
                Selector({{"MachineClass", "In", {"small"}}}));
   // Quotas that it does not concern are counted; unknown is not zero.
-  c.WaitUsed("small", {{"requests.cpu", "2"}, {kMachines, "1"}}, Stretched(15s));
-  c.WaitUsed("q", {{kMachines, "2"}}, Stretched(15s));
+  c.WaitUsed("small", {{"requests.cpu", "2"}, {kMachines, "1"}}, Stretched(30s));
+  c.WaitUsed("q", {{kMachines, "2"}}, Stretched(30s));
   c.WaitSaid("q", "ClassNotFound", "later");
   c.MakeClass("later", "3", "1Gi");
   c.WaitAndTell("q", {{"requests.cpu", "5"}, {kMachines, "2"}},
@@ -120,7 +120,7 @@ TEST_CASE("ironcore: events report invalid capabilities, and other names are cou
   c.MakeClass("good", "2", "4Gi");
   c.MakeMachine("g", "good");
   c.WriteQuota("good", {{"requests.cpu", "9"}}, Selector({{"MachineClass", "In", {"good"}}}));
-  c.WaitUsed("good", {{"requests.cpu", "2"}}, Stretched(15s));
+  c.WaitUsed("good", {{"requests.cpu", "2"}}, Stretched(30s));
   struct Bad {
     const char* name;
     const char* capabilities;
@@ -140,14 +140,14 @@ TEST_CASE("ironcore: events report invalid capabilities, and other names are cou
   }
   // A quota counted before its machine exists would keep that count as its last value.
   c.Limit("all", {{kMachines, "9"}});
-  c.WaitUsed("all", {{kMachines, "5"}}, Stretched(15s));
+  c.WaitUsed("all", {{kMachines, "5"}}, Stretched(30s));
   for (const Bad& bad : all) {
     c.WriteQuota(bad.name, {{"requests.cpu", "9"}, {kMachines, "9"}},
                  Selector({{"MachineClass", "In", {bad.name}}}));
   }
   for (const Bad& bad : all) {
     INFO(bad.name);
-    c.WaitUsed(bad.name, {{kMachines, "1"}}, Stretched(15s));
+    c.WaitUsed(bad.name, {{kMachines, "1"}}, Stretched(30s));
     c.WaitSaid(bad.name, "QuotaStale", bad.words);
   }
   // A class whose sum is too large to count, and one with fractions.
@@ -159,8 +159,8 @@ TEST_CASE("ironcore: events report invalid capabilities, and other names are cou
                Selector({{"MachineClass", "In", {"sum"}}}));
   c.WriteQuota("half", {{"requests.cpu", "9"}, {"requests.memory", "9Gi"}},
                Selector({{"MachineClass", "In", {"half"}}}));
-  c.WaitUsed("half", {{"requests.cpu", "1500m"}, {"requests.memory", "4608Mi"}}, Stretched(15s));
-  c.WaitUsed("sum", {{kMachines, "2"}}, Stretched(15s));
+  c.WaitUsed("half", {{"requests.cpu", "1500m"}, {"requests.memory", "4608Mi"}}, Stretched(30s));
+  c.WaitUsed("sum", {{kMachines, "2"}}, Stretched(30s));
   // Once corrected, all of them count.
   for (const Bad& bad : all) {
     CHECK(c.Patch("machineclasses", bad.name, R"({"capabilities":{"cpu":"3"}})").ok());
@@ -259,7 +259,7 @@ TEST_CASE("ironcore: usage that was never known is not enforced as zero",
   c.Make("volumeclasses", VolumeClass("fast"));
   c.MakeMachine("early", "later");
   c.WriteQuota("q", {{"requests.cpu", "3"}, {kMachines, "9"}, {"requests.storage", "50Gi"}});
-  c.WaitUsed("q", {{kMachines, "1"}, {"requests.storage", "0"}}, Stretched(15s));
+  c.WaitUsed("q", {{kMachines, "1"}, {"requests.storage", "0"}}, Stretched(30s));
   // Volumes are not concerned. Whether machines fit is unknown.
   CHECK(c.Post("volumes", Volume("v", "fast", "40Gi")).ok());
   CHECK(c.Post("volumes", Volume("w", "fast", "20Gi")).exceeded());

@@ -41,7 +41,7 @@ TEST_CASE("ironcore: an operator's manifests are counted as written", "[e2e][iro
   MakeSamples(c);
   c.WaitUsed("team-a-total",
              {{"requests.cpu", "2"}, {"requests.memory", "4Gi"}, {"requests.storage", "50Gi"}},
-             Stretched(15s));
+             Stretched(30s));
   c.WaitUsed("team-a-objects", {{kMachines, "1"}, {kVolumes, "1"}});
   c.WaitUsed("team-a-large-machines", {{kMachines, "0"}, {"requests.cpu", "0"}});
   c.WaitUsed("team-a-not-fast", {{"requests.storage", "0"}});

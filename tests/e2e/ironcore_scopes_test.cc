@@ -83,7 +83,7 @@ TEST_CASE("ironcore: scopes over classes take every operator, and all expression
   }
   for (std::size_t i = 0; i < kCases.size(); ++i) {
     INFO(Selector(kCases[i].expressions));
-    c.WaitUsed("q" + std::to_string(i), Only(kCases[i].used), Stretched(15s));
+    c.WaitUsed("q" + std::to_string(i), Only(kCases[i].used), Stretched(30s));
   }
   c.MakeMachine("c", "large");
   c.Delete("volumes", "b");
@@ -185,7 +185,7 @@ TEST_CASE("ironcore: a correct status is not written again", "[e2e][ironcore]") 
         const double now = c.daemon().Metric("quota_resync_total").value_or(0);
         return now >= resyncs + 3 ? "" : std::to_string(now);
       },
-      Stretched(20s));
+      Stretched(30s));
   CHECK(c.GetQuota("q").StringAt({"metadata", "resourceVersion"}) == before);
 }
 

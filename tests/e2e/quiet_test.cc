@@ -171,7 +171,7 @@ std::string WaitAtRest(Scenario& s) {
           last = versions;
           since = now;
         }
-        return now - since >= 12s ? "" : "still written: " + last;
+        return now - since >= 17s ? "" : "still written: " + last;
       },
       60s);
   return last;

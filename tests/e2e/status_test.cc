@@ -33,7 +33,7 @@ TEST_CASE("a status that another writer changed is repaired", "[e2e][status]") {
   SECTION("used too low") { spoil(R"({"status":{"used":{"pods":"0"}}})"); }
   SECTION("a name lost") { spoil(R"({"status":{"used":{"secrets":null}}})"); }
   SECTION("limits lost") { spoil(R"({"status":{"hard":{"pods":null}}})"); }
-  // An increase may be a charge whose object is not stored yet: it is held for ten seconds.
+  // An increase may be a charge whose object is not stored yet: it is held for 15 s.
   SECTION("used too high") { spoil(R"({"status":{"used":{"pods":"4"}}})"); }
 }
 

@@ -1,5 +1,6 @@
-// The list of reservations in a quota: written and read again, it is the same. Merging never lowers
-// the reserved amounts. An object that was observed has no reservation any more.
+// The list of reservations in a quota: written and read again, it is the same, with the members of
+// later versions. Merging never lowers the reserved amounts. An object that was observed has no
+// reservation any more.
 
 #include <algorithm>
 #include <set>
@@ -33,10 +34,19 @@ class Shown final : public accounting::View {
   std::set<std::string> namespaces_;
 };
 
+// The owner of all lists.
+constexpr std::string_view kUid = "uid-1";
+
 ReservationList MustRead(const std::string& text) {
-  auto list = ReservationList::Parse(text);
+  auto list = ReservationList::Parse(text, kUid);
   if (!list) throw fuzz::Broken("what we write can be read");
   return std::move(*list);
+}
+
+void CheckFurther(const ReservationList& list) {
+  std::size_t bytes = list.further.size();
+  for (const auto& entry : list.entries()) bytes += entry.further.size();
+  fuzz::Require(bytes <= ReservationList::kMostFurther, "unknown members are bounded");
 }
 
 void CheckNoLess(const ResourceList& before, const ResourceList& after) {
@@ -108,12 +118,14 @@ bool HasTwice(const accounting::Reservation& entry) {
 }
 
 FUZZ_TARGET(reservations) {
-  const auto list = ReservationList::Parse(input);
+  const auto list = ReservationList::Parse(input, kUid);
   if (!list) {
     fuzz::Require(!list.error().message.empty(), "it is said why");
     return;
   }
   fuzz::Require(MustRead(list->Print()) == *list, "what is written again is read as the same");
+  fuzz::Require(list->owner.empty() || list->owner == kUid, "it is the list of this quota");
+  CheckFurther(*list);
   CheckMerge(*list, {});
   CheckMerge(*list, {.objects = 2, .bytes = 400, .merged = 2});
   if (std::ranges::any_of(list->entries(), HasTwice)) return;  // nobody writes that

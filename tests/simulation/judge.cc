@@ -127,7 +127,7 @@ void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
   CheckCovered();
   CheckCharged(before, after);
   CheckReserved(before, after);
-  if (const auto list = ListIn(after.reservations)) last_lists_[after.uid] = list;
+  if (const auto list = ListIn(after)) last_lists_[after.uid] = list;
   NoteLowered(before, after);
   CheckKept(after);
 }

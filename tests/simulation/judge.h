@@ -139,9 +139,9 @@ class Judge final : public ServerObserver, public Tell {
   void Open(Excuses& excuses);
   void Settle(Excuses& excuses, bool covers);
   void EndExcuses();
-  // The list of reservations in this text; null if it is not valid.
+  // The list of reservations of the quota; null if it is not valid.
   [[nodiscard]] std::shared_ptr<const accounting::ReservationList> ListIn(
-      const std::string& text) const;
+      const StoredQuota& quota) const;
   [[nodiscard]] Amounts ReservedBeyond(const StoredQuota& quota) const;
   [[nodiscard]] bool CoversTruth(const StoredQuota& quota, const Amounts& truth) const;
   [[nodiscard]] bool IsExcused(const Excuses& excuses) const;

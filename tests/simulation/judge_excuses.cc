@@ -39,12 +39,13 @@ std::map<quota::Uid, Amounts> GrantedIn(const ReservationList& list) {
 }  // namespace
 
 // The same texts are read at each store and each write of a status.
-std::shared_ptr<const ReservationList> Judge::ListIn(const std::string& text) const {
+std::shared_ptr<const ReservationList> Judge::ListIn(const StoredQuota& quota) const {
   constexpr std::size_t kMostLists = 64;
+  const std::string text = quota.uid + " " + quota.reservations;
   if (lists_.size() >= kMostLists && !lists_.contains(text)) lists_.clear();
   const auto [entry, added] = lists_.try_emplace(text);
   if (!added) return entry->second;
-  auto parsed = ReservationList::Parse(text);
+  auto parsed = ReservationList::Parse(quota.reservations, quota.uid);
   if (parsed) entry->second = std::make_shared<const ReservationList>(std::move(*parsed));
   return entry->second;
 }
@@ -54,7 +55,7 @@ std::shared_ptr<const ReservationList> Judge::ListIn(const std::string& text) co
 Amounts Judge::ReservedBeyond(const StoredQuota& quota) const {
   Amounts beyond;
   if (quota.reservations.empty()) return beyond;
-  const auto list = ListIn(quota.reservations);
+  const auto list = ListIn(quota);
   if (!list) return beyond;
   std::map<quota::Uid, Amounts> granted = GrantedIn(*list);
   for (const Resource resource : {Resource::kClaims, Resource::kSecrets, Resource::kMachines}) {

@@ -13,8 +13,9 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 // All charges and deletions that are older have reached the status, if a replica led all the time.
-// The time covers a hold of 10 s by the slowest clock, a write that was stored late, and a margin.
-constexpr base::Duration kHealed = 16s;
+// The time covers a hold of 14.9 s by the slowest clock, a write that was stored late, and a
+// margin.
+constexpr base::Duration kHealed = 22s;
 // A charge covers repeated calls for two seconds of its replica's clock, or less of true time.
 constexpr base::Duration kCovers = 1500ms;
 // The reservation of a request that is refused in the end is removed within this time.
@@ -151,10 +152,10 @@ void Judge::OnReserve(std::string reservations) { reserving_.insert(std::move(re
 void Judge::CheckReserved(const StoredQuota& before, const StoredQuota& after) {
   if (before.reservations == after.reservations || !after.enforced()) return;
   if (!before.status_hard || reserving_.erase(after.reservations) == 0) return;
-  const auto newer = ListIn(after.reservations);
+  const auto newer = ListIn(after);
   if (!newer) return;
   // Somebody may have damaged the list. Replicas that know it store it again.
-  const auto stored = ListIn(before.reservations);
+  const auto stored = ListIn(before);
   const auto list = stored ? stored : last_lists_[after.uid];
   for (const std::string& name : NamesReserved(list.get(), *newer)) {
     const auto limit = before.status_hard->find(name);

@@ -268,13 +268,14 @@ leader::LeaderOptions Replica::LeaseOptions() {
 // status.hard.
 bool Replica::TakesBack(const Enforced& enforced, const client::ApiRequest& request,
                         std::string_view reservations, const json::Value& patch) const {
-  const auto next = accounting::ReservationList::Parse(reservations);
+  const auto uid = patch.StringAt({"metadata", "uid"});
+  const auto next = accounting::ReservationList::Parse(reservations, uid);
   if (!next || patch.At({"status", "hard"}) != nullptr) return false;
   bool found = false;
   const auto check = [&](const quota::Quota& quota) {
     const std::string path = enforced.api.resource.Path(quota.key.ns, quota.key.name, "status");
     if (path != request.path) return;
-    const auto stored = accounting::ReservationList::Parse(quota.reservations);
+    const auto stored = accounting::ReservationList::Parse(quota.reservations, quota.uid);
     const auto& now = stored ? *stored : enforced.controller->accounts().Find(quota.key)->known();
     found = std::ranges::all_of(now.entries(), [&](const auto& entry) {
       return entry.by == settings_.name || next->Find(entry.by, entry.n) != nullptr;

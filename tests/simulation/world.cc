@@ -11,7 +11,7 @@ using std::chrono_literals::operator""s;
 
 // A lease of 15 s by the slowest clock, the longest pause between two reads of it, and a margin.
 constexpr base::Duration kSomebodyLeads = 40s;
-constexpr base::Duration kTruthReturns = 15s;
+constexpr base::Duration kTruthReturns = 21s;
 constexpr base::Duration kSilence = 5s;
 // The other fields in the status of a ClusterQuota may be written so late.
 constexpr base::Duration kSeldomWritten = 60s;

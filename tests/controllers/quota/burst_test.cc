@@ -124,7 +124,7 @@ TEST_CASE("burst: a grant from a burst expires like any other reservation", "[co
   f.RunFor(5ms);
   CHECK(f.AllAdmitted());
   CHECK(f.cluster.writes.empty());
-  f.RunFor(9s);
+  f.RunFor(14s);
   CHECK(f.Used("q") == "pods=" + std::to_string(f.created + 1));
   f.RunFor(3s);
   CHECK(f.Used("q") == "pods=" + std::to_string(f.created));

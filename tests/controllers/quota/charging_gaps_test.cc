@@ -60,16 +60,16 @@ TEST_CASE("charging: an object stored during a watch gap settles no later charge
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.RunFor(1s);
-  OpenSlowly(f, kPods, 20s);
+  OpenSlowly(f, kPods, 25s);
   SECTION("our own charge for it expired") { CHECK(f.Admits(PodWithUid("a"))); }
   SECTION("another replica's charge for it expired") {
     f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "1"}});
   }
   f.cluster.Put(kPods, PodWithUid("a"));
-  f.RunFor(16s);
+  f.RunFor(21s);
   REQUIRE(f.Used("q") == "pods=1");
   f.WriteStatus("q", {{"pods", "5"}}, {{"pods", "2"}});  // another replica charges a second one
-  f.RunFor(9900ms);
+  f.RunFor(14'800ms);
   CHECK(f.Used("q") == "pods=2");
   f.RunFor(1s);
   CHECK(f.Used("q") == "pods=1");
@@ -133,7 +133,7 @@ TEST_CASE("charging: a new process holds the earlier charges of others", "[contr
   f.cluster.Put(kPods, PodWithUid("b"));
   f.RunFor(2s);
   CHECK(f.Used("q") == "pods=3");
-  f.RunFor(5s);
+  f.RunFor(10s);
   CHECK(f.Used("q") == "pods=2");
 }
 

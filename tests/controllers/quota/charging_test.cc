@@ -69,13 +69,13 @@ TEST_CASE("charging: a late call about a deleted object is not charged", "[contr
   CHECK(f.Used("q") == "cpu=0");
 }
 
-TEST_CASE("charging: a charge for an object that is never stored expires after ten seconds",
+TEST_CASE("charging: a charge for an object that is never stored expires after 15 s",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
   f.RunFor(1s);
   for (const char* name : {"a", "b", "c"}) CHECK(f.Admits(PodWithUid(name)));
-  f.RunFor(9s);
+  f.RunFor(14s);
   CHECK(f.Used("q") == "pods=3");
   f.RunFor(2s);
   CHECK(f.Used("q") == "pods=0");
@@ -89,10 +89,10 @@ TEST_CASE("charging: a charge for an object that never appears cannot be renewed
   f.RunFor(1s);
   REQUIRE(f.Admits(PodWithUid("a")));
   // No API server calls for one creation for that long.
-  for (int second = 1; second <= 20; ++second) {
+  for (int second = 1; second <= 30; ++second) {
     f.Review(PodWithUid("a"));
     f.RunFor(1s);
-    if (second < 9) CHECK(f.answers.back()->kind == admission::Answer::Kind::kAllowed);
+    if (second < 14) CHECK(f.answers.back()->kind == admission::Answer::Kind::kAllowed);
   }
   CHECK(f.answers.back()->kind != admission::Answer::Kind::kAllowed);
   CHECK(f.Used("q") == "pods=0");
@@ -112,7 +112,7 @@ TEST_CASE("charging: the age of a charge begins with its write, not with the ans
   REQUIRE(f.answers[0].has_value());
   CHECK(f.answers[0]->kind == admission::Answer::Kind::kAllowed);
   f.cluster.patch_answer_delay = 0s;
-  f.RunFor(5s);
+  f.RunFor(10s);
   CHECK(f.Used("q") == "pods=1");
   f.RunFor(1s);
   CHECK(f.Used("q") == "pods=0");

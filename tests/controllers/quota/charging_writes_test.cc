@@ -132,7 +132,7 @@ TEST_CASE("charging: charges that others add to our unanswered write are held", 
   REQUIRE(lost);
   f.RunFor(5s);
   CHECK(f.Used("q") == "pods=3");
-  f.RunFor(15s);
+  f.RunFor(30s);
   CHECK(f.Used("q") == "pods=0");
 }
 

@@ -15,8 +15,8 @@ using fixture::kPods;
 using fixture::MakePod;
 
 // The longest pause of a reflector between two attempts is a minute. After it, usage that no object
-// explains may be a stranger's charge, and is held for ten seconds.
-constexpr std::chrono::seconds kReconnects{75};
+// explains may be a stranger's charge, and is held for 15 s.
+constexpr std::chrono::seconds kReconnects{80};
 
 struct ClusterFixture : fixture::ClusterQuotaWorld {
   ClusterFixture() = default;

@@ -121,7 +121,7 @@ TEST_CASE("following: only the leader repairs foreign charges", "[controllers]")
   // A new leader has not asked the server about it yet.
   f.Lead();
   CHECK(f.Used("q") == "pods=1");
-  f.RunFor(10s);
+  f.RunFor(15s);
   CHECK(f.Used("q") == "pods=0");
 }
 

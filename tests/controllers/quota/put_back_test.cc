@@ -71,4 +71,44 @@ TEST_CASE("put back: a list of restored quotas replaces newer versions", "[contr
   CHECK(f.Used("q") == "pods=1");
 }
 
+TEST_CASE("put back: an answer that is older than the watch of its kind proves it",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  CHECK(f.Admits(PodWithUid("a")));  // never stored, so the server is asked about it
+  f.RunFor(1s);
+  const std::string quota = json::Write(*f.cluster.Find(kQuotas, "team-a", "q"));
+  f.cluster.Backup();
+  for (const char* name : {"x", "y"}) f.cluster.Put(kPods, PodWithUid(name));
+  f.cluster.Delete(kPods, "team-a", "x");
+  f.cluster.Delete(kPods, "team-a", "y");
+  f.RunFor(100ms);
+  f.cluster.PutBack();
+  const std::size_t lists = f.cluster.lists;
+  f.RunFor(20s);
+  CHECK(f.cluster.lists - lists >= 3);  // the question, the pods and the quotas
+  CHECK(f.Used("q") == "pods=0");
+}
+
+TEST_CASE("put back: everything is listed at most once a minute because of it", "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "9"}}));
+  f.RunFor(1s);
+  f.cluster.Backup();
+  std::size_t lists = 0;
+  for (int i = 0; i < 20; ++i) {
+    f.cluster.Put(kPods, PodWithUid("a"));
+    f.cluster.Put(kQuotas, MakeQuota("other", {{"pods", "9"}}));
+    f.RunFor(200ms);
+    f.cluster.PutBack();
+    const std::size_t before = f.cluster.lists;
+    CHECK(f.Admits(PodWithUid("b" + std::to_string(i))));
+    f.RunFor(1s);
+    lists += f.cluster.lists - before;
+  }
+  CHECK(lists >= 2);
+  CHECK(lists <= 4);
+}
+
 }  // namespace put_back_test

@@ -133,9 +133,9 @@ TEST_CASE("quota controller: a status changed by another writer is repaired", "[
     f.RunFor(1s);
     CHECK(f.Used("q") == "pods=1");
   }
-  SECTION("raised: held for ten seconds as a charge, then repaired") {
+  SECTION("raised: held for 15 s as a charge, then repaired") {
     f.WriteStatus("q", {{"pods", "10"}}, {{"pods", "7"}});
-    f.RunFor(9s);
+    f.RunFor(14s);
     CHECK(f.Used("q") == "pods=7");
     f.RunFor(2s);
     CHECK(f.Used("q") == "pods=1");

@@ -27,7 +27,11 @@ void SetText(ChargingFixture& f, const std::string& text) {
   f.cluster.Put(kQuotas, std::move(quota));
 }
 
-const std::vector<std::string> kDamaged{"{", "[]", R"({"newer":1,"used":{}})", ""};
+const std::vector<std::string> kDamaged{"{", "[]", R"({"used":{"pods":"-1"}})", ""};
+
+std::string UidOf(ChargingFixture& f) {
+  return std::string(f.cluster.Find(kQuotas, "team-a", "q")->StringAt({"metadata", "uid"}));
+}
 
 struct Limited : ChargingFixture {
   Limited() {
@@ -52,14 +56,14 @@ TEST_CASE("reservations: without admission a quota has no list", "[controllers]"
 TEST_CASE("reservations: an entry stays until its object was shown", "[controllers]") {
   Limited f;
   CHECK(f.Admits(PodWithUid("a")));
-  const auto list = accounting::ReservationList::Parse(TextOf(f));
+  const auto list = accounting::ReservationList::Parse(TextOf(f), UidOf(f));
   REQUIRE(list.has_value());
   REQUIRE(list->entries().size() == 1);
   CHECK(list->entries()[0].of == "pods");
   CHECK(list->Names(quota::Uid::FromText("uid-of-a")));
   f.cluster.Put(kPods, PodWithUid("a"));
   f.RunFor(3s);
-  const auto after = accounting::ReservationList::Parse(TextOf(f));
+  const auto after = accounting::ReservationList::Parse(TextOf(f), UidOf(f));
   REQUIRE(after.has_value());
   CHECK(after->entries().empty());
   CHECK(after->floor.contains("pods"));
@@ -82,7 +86,7 @@ TEST_CASE("reservations: a new process continues with the stored reservations", 
     CHECK(f.Used("q") == "pods=1");
   }
   SECTION("the object is never stored") {
-    f.RunFor(8s);
+    f.RunFor(13s);
     CHECK(f.Used("q") == "pods=1");
     f.RunFor(3s);
     CHECK(f.Used("q") == "pods=0");
@@ -144,7 +148,7 @@ TEST_CASE("reservations: a list that was damaged is stored again", "[controllers
   CHECK(f.Admits(PodWithUid("a")));
   SetText(f, GENERATE(from_range(kDamaged)));
   f.RunFor(1s);
-  const auto list = accounting::ReservationList::Parse(TextOf(f));
+  const auto list = accounting::ReservationList::Parse(TextOf(f), UidOf(f));
   REQUIRE(list.has_value());
   CHECK(list->Names(quota::Uid::FromText("uid-of-a")));
   CHECK(f.Used("q") == "pods=1");

@@ -167,7 +167,7 @@ std::string ConfigWithClient(const TempDir& dir, const KeyPair& client) {
                        kubeconfig + "\n");
 }
 
-std::chrono::milliseconds AfterAHold() { return Stretched(30s); }
+std::chrono::milliseconds AfterAHold() { return Stretched(40s); }
 
 json::Value HandMadeConfiguration(const HandMade& hand_made) {
   json::Value webhook = Json(R"({"name":"core.quota-controller-manager.io","failurePolicy":"Fail",

@@ -11,6 +11,12 @@ using namespace accounting_test;
 
 namespace {
 
+constexpr std::string_view kUid = "0b9c7b1e-6c2f-4d0e-9a55-3f1a2b4c5d6e";
+
+base::Result<ReservationList> Parse(std::string_view text) {
+  return ReservationList::Parse(text, kUid);
+}
+
 ResourceList RandomAmounts(std::mt19937_64& random) {
   ResourceList amounts;
   const char* const texts[] = {"1", "500m", "5Gi", "1n",
@@ -37,12 +43,15 @@ ReservationList RandomList(std::mt19937_64& random) {
     } else if (kind == 1) {
       entry.unassigned = 1 + random() % 1000;
     }
+    if (random() % 3 == 0) entry.further = R"("zone":"x","weight":1e30)";
     if (random() % 4 == 0) entry.webhook = std::chrono::seconds(1 + random() % 30);
     list.Add(std::move(entry));
   }
   for (const char* resource : {"pods", "services"}) {
     if (random() % 2) list.floor[resource] = std::to_string(1 + random() % 100000);
   }
+  if (random() % 2) list.owner = kUid;
+  if (random() % 3 == 0) list.further = R"("pool":{"a b":[1,null,"\u0001"]})";
   list.used = RandomAmounts(random);
   list.strangers = RandomAmounts(random);
   return list;
@@ -56,7 +65,7 @@ TEST_CASE("reservations: a printed list parses to the same list", "[accounting]"
     const ReservationList list = RandomList(random);
     const std::string text = list.Print();
     INFO(text);
-    const auto read = ReservationList::Parse(text);
+    const auto read = Parse(text);
     REQUIRE(read.has_value());
     CHECK(*read == list);
     CHECK(read->Print() == text);
@@ -65,6 +74,7 @@ TEST_CASE("reservations: a printed list parses to the same list", "[accounting]"
 
 TEST_CASE("reservations: the text is the one in the documentation", "[accounting]") {
   ReservationList list;
+  list.owner = kUid;
   list.Add({.by = "7f3a9c01",
             .n = 41,
             .of = "pods",
@@ -87,7 +97,8 @@ TEST_CASE("reservations: the text is the one in the documentation", "[accounting
   list.writes = 812;
   list.used = Pods(71);
   CHECK(list.Print() ==
-        R"({"reservations":[{"by":"7f3a9c01","n":41,"usage":{"pods":"1"},"of":"pods",)"
+        R"({"format":1,"uid":"0b9c7b1e-6c2f-4d0e-9a55-3f1a2b4c5d6e",)"
+        R"("reservations":[{"by":"7f3a9c01","n":41,"usage":{"pods":"1"},"of":"pods",)"
         R"("objects":"AAAAAAAAAAE AAAAAAAAAAQ"},)"
         R"({"by":"7f3a9c01","n":42,"usage":{"pods":"2"},"of":"pods",)"
         R"("objects":"AAAAAAAAAAI","from":"18234"},)"
@@ -107,7 +118,13 @@ TEST_CASE("reservations: a damaged or foreign list is rejected as a whole", "[ac
       R"({"used":7})",
       R"({"used":{"pods":"-1"}})",
       R"({"used":{"pods":"many"}})",
-      R"({"newer":1,"used":{}})",
+      R"({"format":-1})",
+      R"({"format":1})",
+      R"({"format":2})",
+      R"({"format":"1","uid":"u"})",
+      R"({"format":1,"uid":7})",
+      R"({"format":1,"uid":""})",
+      R"({"uid":"0b9c7b1e-6c2f-4d0e-9a55-3f1a2b4c5d6e"})",
       R"({"floor":{"pods":"012"}})",
       R"({"floor":{"pods":7}})",
       R"({"reservations":{}})",
@@ -124,7 +141,6 @@ TEST_CASE("reservations: a damaged or foreign list is rejected as a whole", "[ac
       R"({"reservations":[{"by":"a","n":1,"usage":{},"from":"7"}]})",
       R"({"reservations":[{"by":"a","n":1,"of":"pods","usage":{},"ns":"team-a","unassigned":1}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"ns":"team-a"}]})",
-      R"({"reservations":[{"by":"a","n":1,"usage":{},"until":"7"}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{},"webhook":31}]})",
       R"({"reservations":[{"like":0,"n":1}]})",
       R"({"reservations":[{"by":"a","n":1,"usage":{}},{"like":1,"n":2}]})",
@@ -135,9 +151,74 @@ TEST_CASE("reservations: a damaged or foreign list is rejected as a whole", "[ac
   };
   for (const char* text : texts) {
     INFO(text);
-    CHECK_FALSE(ReservationList::Parse(text).has_value());
+    CHECK_FALSE(Parse(text).has_value());
   }
-  CHECK_FALSE(ReservationList::Parse(std::string(300'000, ' ')).has_value());
+  CHECK_FALSE(Parse(std::string(300'000, ' ')).has_value());
+}
+
+TEST_CASE("reservations: a list is of one quota", "[accounting]") {
+  ReservationList list;
+  list.Add(Creation(1, {Object(1)}));
+  const std::string before = list.Print();  // of format 0
+  list.owner = kUid;
+  CHECK(Parse(before).has_value());
+  CHECK(Parse(list.Print()).has_value());
+  for (const std::string_view other : {"0b9c7b1e-6c2f-4d0e-9a55-3f1a2b4c5d6f", "0b9c", ""}) {
+    const auto read = ReservationList::Parse(list.Print(), other);
+    REQUIRE_FALSE(read.has_value());
+    CHECK(read.error().Is(base::ErrorCode::kNotFound));
+  }
+}
+
+TEST_CASE("reservations: a list of a later format is told from a damaged one", "[accounting]") {
+  const std::string owner = R"("uid":")" + std::string(kUid) + "\"";
+  const auto later = Parse(R"({"format":2,)" + owner + R"(,"used":"all","reservations":7})");
+  REQUIRE_FALSE(later.has_value());
+  CHECK(later.error().Is(base::ErrorCode::kInvalid));
+  CHECK(later.error().message ==
+        "a later version of quota-controller-manager wrote it in format 2; this version does not "
+        "reserve in this quota");
+  // of another quota: then its format does not matter
+  const auto copy = ReservationList::Parse(R"({"format":2,)" + owner + "}", "other");
+  REQUIRE_FALSE(copy.has_value());
+  CHECK(copy.error().Is(base::ErrorCode::kNotFound));
+}
+
+TEST_CASE("reservations: members of a later version are kept as they are", "[accounting]") {
+  const std::string text =
+      R"({"format":1,"uid":"0b9c7b1e-6c2f-4d0e-9a55-3f1a2b4c5d6e",)"
+      R"("reservations":[{"by":"a","n":1,"usage":{"pods":"3"},"pool":{"size":3}},)"
+      R"({"by":"a","n":2,"usage":{"pods":"1"},"of":"pods","objects":"AAAAAAAAAAE","zone":"x"},)"
+      R"({"like":1,"n":3,"objects":"AAAAAAAAAAI","zone":"y"}],)"
+      R"("writes":7,"used":{"pods":"9"},"epoch":12,"note":["a",{}]})";
+  const auto list = Parse(text);
+  REQUIRE(list.has_value());
+  CHECK(list->Print() == text);
+  // An entry of a kind that nobody knows counts what it says.
+  CHECK(PodsOf(accounting::Outstanding(*list, FakeView())) == 5);
+  ReservationList settled = *list;
+  FakeView view;
+  view.Show(8, Object(1), 1);
+  accounting::Settle(settled, view);
+  CHECK(settled.entries().size() == 2);
+  CHECK(settled.Print().find(R"("epoch":12)") != std::string::npos);
+}
+
+TEST_CASE("reservations: unknown members are kept up to a bound", "[accounting]") {
+  const std::string large(ReservationList::kMostFurther, 'x');
+  std::string text = R"({"large":")" + large + R"(","small":1,"reservations":[)";
+  for (int n = 0; n < 400; ++n) {
+    text += (n > 0 ? "," : "") + (R"({"by":"a","usage":{},"n":)" + std::to_string(n)) +
+            R"(,"zone":"0123456789"})";
+  }
+  const auto list = Parse(text + "]}");
+  REQUIRE(list.has_value());
+  CHECK(list->further == R"("small":1)");
+  std::size_t bytes = list->further.size();
+  for (const Reservation& entry : list->entries()) bytes += entry.further.size();
+  CHECK(bytes > ReservationList::kMostFurther / 2);
+  CHECK(bytes <= ReservationList::kMostFurther);
+  CHECK(Parse(list->Print()).value() == *list);
 }
 
 TEST_CASE("reservations: random damage is rejected or parsed, and never crashes", "[accounting]") {
@@ -150,8 +231,8 @@ TEST_CASE("reservations: random damage is rejected or parsed, and never crashes"
                    : text.insert(at, 1, static_cast<char>(random()));
       if (text.empty()) text = "{";
     }
-    const auto read = ReservationList::Parse(text);
-    if (read) CHECK(ReservationList::Parse(read->Print()).has_value());
+    const auto read = Parse(text);
+    if (read) CHECK(Parse(read->Print()).has_value());
   }
 }
 
@@ -231,7 +312,7 @@ TEST_CASE("reservations: creations in many namespaces take few bytes each", "[ac
   }
   CHECK_FALSE(list.Merge({}, "a", 1'000));
   CHECK(list.Print().size() < 50'000);
-  CHECK(ReservationList::Parse(list.Print()).value() == list);
+  CHECK(Parse(list.Print()).value() == list);
 }
 
 TEST_CASE("reservations: a thousand objects fit", "[accounting]") {

@@ -11,6 +11,8 @@ using namespace accounting_test;
 using accounting::Strangers;
 using std::chrono_literals::operator""s;
 
+constexpr auto kHold = 10s;
+
 ResourceList Nothing() { return {}; }
 Strangers::Counted Counted(int pods) {
   return [pods] { return Pods(pods); };
@@ -30,7 +32,7 @@ TEST_CASE("strangers: an amount above our last write is held until objects appea
   CHECK(strangers.Held() == Pods(3));
   strangers.OnAppeared(Pods(2));
   CHECK(strangers.Held() == Pods(1));
-  strangers.Expire(now + accounting::kStrangersHold, accounting::kStrangersHold);
+  strangers.Expire(now + kHold, kHold);
   CHECK(strangers.Held().empty());
 }
 
@@ -60,9 +62,9 @@ TEST_CASE("strangers: what was used up by mistake is held again, for as long as 
   CHECK(strangers.Held().empty());
   strangers.HoldAgain(used_up);
   CHECK(strangers.Held() == Pods(3));
-  strangers.Expire(now + accounting::kStrangersHold, accounting::kStrangersHold);
+  strangers.Expire(now + kHold, kHold);
   CHECK(strangers.Held() == Pods(1));
-  strangers.Expire(now + 4s + accounting::kStrangersHold, accounting::kStrangersHold);
+  strangers.Expire(now + 4s + kHold, kHold);
   CHECK(strangers.Held().empty());
 }
 
