@@ -5,7 +5,6 @@
 #include "cmd/kubectl-quota/applied_quotas.h"
 #include "cmd/kubectl-quota/cluster_quotas.h"
 #include "pkg/inspect/applied.h"
-#include "pkg/quota/saturating.h"
 
 namespace kubectl_quota {
 
@@ -62,7 +61,7 @@ std::vector<quota::Quota> ClusterLimits::Listed() const {
 
 void ClusterLimits::Charge(const std::string& name, const quota::ResourceList& amounts) {
   if (listed_ != nullptr) listed_->Charge(name, amounts);
-  quota::AddTo(charged_[name], amounts);
+  charged_[name].Add(amounts);
 }
 
 base::Task<std::vector<quota::Quota>> ClusterQuotasIn(Cluster& cluster, std::string ns,

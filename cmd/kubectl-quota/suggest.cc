@@ -52,8 +52,7 @@ base::Task<base::Result<quota::ResourceList>> UsedNow(Session& session) {
     if (undemandable.names().contains(name)) continue;
     quota::Quantity sum;
     for (const inspect::Holder& holder : book.HoldersOf(name)) {
-      const auto more = sum.Add(holder.amount);
-      if (more) sum = *more;
+      sum = sum.Add(holder.amount);
     }
     used.Set(name, sum);
   }

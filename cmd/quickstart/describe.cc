@@ -38,12 +38,9 @@ std::string UsedInNotationOf(const std::string& hard_text, const std::string& us
   const auto hard = Quantity::Parse(hard_text);
   const auto used = Quantity::Parse(used_text);
   if (!hard || !used || hard->format() == used->format()) return used_text;
-  const auto whole = used->RoundUpToInteger();
-  if (!whole || whole->nanos() / 1'000'000'000 > std::numeric_limits<std::int64_t>::max())
-    return used_text;
-  return Quantity::FromInt(static_cast<std::int64_t>(whole->nanos() / 1'000'000'000),
-                           hard->format())
-      .ToString();
+  const quantity::Int128 whole = used->RoundUpToInteger().nanos() / quantity::kNanosPerOne;
+  if (whole > std::numeric_limits<std::int64_t>::max()) return used_text;
+  return Quantity::FromInt(static_cast<std::int64_t>(whole), hard->format()).ToString();
 }
 
 std::string Aligned(const std::vector<Row>& rows) {

@@ -71,13 +71,12 @@ Outcome<void> NormalizeQuantity(const ResourceType& type, Value& value) {
     return {};
   }
   auto parsed = quantity::Quantity::Parse(QuantityText(value));
-  if (parsed) parsed = parsed->RoundUpToMilli();
   if (!parsed) {
     return api::BadRequest(type.kind + " in version \"" + type.version +
                            "\" cannot be handled as a " + type.kind + ": " +
                            parsed.error().message);
   }
-  value = parsed->ToString();
+  value = parsed->RoundUpToMilli().ToString();
   return {};
 }
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "pkg/quota/cluster/guarantee.h"
-#include "pkg/quota/saturating.h"
 
 namespace controllers {
 namespace {
@@ -36,7 +35,7 @@ quota::ResourceList AppliedView::GuaranteedBelow(const std::string& quota) const
   if (place == nullptr) return kept;
   for (const quota::Lineage::Member* child : place->below) {
     const quota::Quota* one = controller_.store().Find({"", child->name});
-    if (one != nullptr) quota::AddTo(kept, quota::Promised(*one, one->status.used));
+    if (one != nullptr) kept.Add(quota::Promised(*one, one->status.used));
   }
   return kept;
 }

@@ -6,7 +6,6 @@
 
 #include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
-#include "pkg/quota/saturating.h"
 
 namespace controllers {
 namespace {
@@ -136,7 +135,7 @@ bool Account::InBurst() const {
 
 void Account::OnAppeared(base::TimePoint now, Growth growth) {
   const bool in_burst = InBurst();
-  if (growth.is_new && in_burst) quota::AddTo(appeared, growth.usage);
+  if (growth.is_new && in_burst) appeared.Add(growth.usage);
   if (list && accounting::IsWithinFloor(*list, growth.resource, growth.version)) return;
   accounting::Strangers::Parts parts = strangers.OnAppeared(growth.usage, growth.version);
   if (used_up_.size() >= kMostUsedUp) used_up_.pop_front();
@@ -170,7 +169,7 @@ void Account::Meet(base::TimePoint now, const quota::Quota& quota,
   // recorded usage of strangers, may be held.
   if (list) {
     quota::ResourceList added = list->strangers;
-    quota::AddTo(added, quota::Excess(used, list->used));
+    added.Add(quota::Excess(used, list->used));
     excess = quota::Excess(quota::Smaller(excess, added), {});
   }
   strangers.OnFirstCount(now, used, excess, most);
@@ -200,7 +199,7 @@ quota::ResourceList Account::StrangersOf(const quota::Quota& quota, bool leads) 
   if (leads || !list) return strangers.Held();
   // A follower keeps what the list records, and adds what strangers added since that write.
   quota::ResourceList held = list->strangers;
-  quota::AddTo(held, quota::Excess(quota.status.used, list->used));
+  held.Add(quota::Excess(quota.status.used, list->used));
   return held;
 }
 

@@ -132,8 +132,7 @@ void ClassTracker::LearnKinds(Wanted& wanted) {
   const quota::Evaluator& evaluator = *wanted.evaluator;
   std::map<std::string, quota::ResourceList> served;
   served_.ForEachKind([&](const api::GroupResource& resource, const std::string& kind) {
-    (void)served[quota::KindClass(resource.group, kind)].Add(
-        evaluator.classes->usage_of_kind(resource));
+    served[quota::KindClass(resource.group, kind)].Add(evaluator.classes->usage_of_kind(resource));
   });
   std::vector<std::string> changed;
   wanted.kinds->BeginSweep();

@@ -1,7 +1,5 @@
 #include "controllers/quota/drift_finder.h"
 
-#include <glog/logging.h>
-
 namespace controllers {
 namespace {
 
@@ -9,16 +7,13 @@ namespace {
 constexpr std::size_t kObjectsAStep = 50'000;
 constexpr int kRepairsAStep = 64;
 
-// Adds |after - before| of every name to `sum`. If a sum overflows, the name is left out: the sum
-// only informs operators.
+// Adds |after - before| of every name to `sum`.
 void AddDifference(const std::shared_ptr<const quota::Facts>& before,
                    const std::shared_ptr<const quota::Facts>& after, quota::ResourceList& sum) {
   quota::ResourceList difference = after ? after->usage : quota::ResourceList{};
-  if (before && !difference.Add(before->usage, -1)) return;
+  if (before) difference.Add(before->usage, -1);
   for (const auto& [name, amount] : difference) {
-    if (amount.IsZero()) continue;
-    const auto positive = amount.Mul(amount.Sign());
-    if (positive && !sum.Add({{name, *positive}})) VLOG(1) << "drift sum overflows name=" << name;
+    if (!amount.IsZero()) sum.Add({{name, amount.Mul(amount.Sign())}});
   }
 }
 

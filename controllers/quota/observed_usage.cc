@@ -173,7 +173,8 @@ std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const q
   const auto add = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
     const auto sum =
         source.tracked->ledger().Sum(space, quota.selector, evaluator.scopes, names, beside);
-    return sum ? observed.used.Add(*sum) : base::Result<void>(sum.error());
+    if (sum) observed.used.Add(*sum);
+    return sum ? base::Result<void>() : base::Result<void>(sum.error());
   };
   const auto fail = [&](std::vector<std::string> names, const base::Error& error) {
     std::erase_if(names, [&](const auto& name) { return !base::IsOneOf(name, source.names); });
@@ -211,8 +212,7 @@ quota::ResourceList ObservedUsage::UsageOf(const quota::Quota& quota,
   if (beside.classes == nullptr || beside.owners != nullptr) return facts.usage;
   // Uses the amounts that a class has, even if it lacks others: each name is charged by itself.
   std::optional<quota::UnknownUsage> unknown;
-  const auto known = beside.classes->ResolveKnown(facts, unknown);
-  return known ? *known : facts.usage;
+  return beside.classes->ResolveKnown(facts, unknown);
 }
 
 base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& evaluator,
@@ -226,9 +226,7 @@ base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& e
   if (needs_classes) {
     const quota::ClassTable none(evaluator.classes->missing, evaluator.classes->called);
     const quota::ClassTable& table = beside.classes != nullptr ? *beside.classes : none;
-    auto usage = table.ResolveKnown(facts.now, resolved.unknown);
-    if (!usage) return usage.error();
-    resolved.subject.usage = std::move(*usage);
+    resolved.subject.usage = table.ResolveKnown(facts.now, resolved.unknown);
     return resolved;
   }
   if (evaluator.classes && beside.classes == nullptr && !facts.now.classes.empty()) {

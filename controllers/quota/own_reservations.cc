@@ -140,9 +140,8 @@ std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint
                                                                  const admission::ReservePlan& plan,
                                                                  Standing& standing) {
   const std::string of = ResourceOf(plan.grants.front());
-  const auto added = plan.Added();
-  if (!AllOf(plan, of) || !added) return std::nullopt;
-  crowd_.OnGranted(now, *added, plan.grants.size());
+  if (!AllOf(plan, of)) return std::nullopt;
+  crowd_.OnGranted(now, plan.Added(), plan.grants.size());
   accounting::NextBurst next = crowd_.Next(now, plan.quota.status.hard, standing.used);
   if (next.usage.empty()) return std::nullopt;
   Reservation entry = author_->Entry(of, "", next.usage);
@@ -192,13 +191,13 @@ bool OwnReservations::Draw(base::TimePoint now, const ReservationList& list,
 
 bool OwnReservations::DrawFromBurst(base::TimePoint now, const ReservationList& list,
                                     const admission::ReservePlan& plan) {
-  const auto added = plan.Added();
-  if (!burst_ || !added || !quota::Excess(*added, Usable(now, list)).empty()) return false;
+  const quota::ResourceList added = plan.Added();
+  if (!burst_ || !quota::Excess(added, Usable(now, list)).empty()) return false;
   if (!AllOf(plan, burst_->of)) {
     burst_->closed = true;
     return false;
   }
-  burst_->left = quota::Excess(burst_->left, *added);
+  burst_->left = quota::Excess(burst_->left, added);
   for (const admission::Grant& grant : plan.grants) {
     Own own = OwnOf(now, plan, grant);
     own.n = burst_->n;
@@ -210,7 +209,7 @@ bool OwnReservations::DrawFromBurst(base::TimePoint now, const ReservationList& 
     std::erase_if(held, [&](const Own& before) { return before.n == own.n; });
     held.push_back(std::move(own));
   }
-  crowd_.OnGranted(now, *added, plan.grants.size());
+  crowd_.OnGranted(now, added, plan.grants.size());
   return true;
 }
 

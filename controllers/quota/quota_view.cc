@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "pkg/quota/saturating.h"
 
 namespace controllers {
 
@@ -39,7 +38,7 @@ quota::ResourceList QuotaView::Counted(const quota::ResourceList& observed,
   const quota::ResourceList outstanding = accounting::OutstandingOfObjects(list, *this);
   quota::ResourceList counted = observed;
   for (const auto& [name, amount] : observed) {
-    counted.Set(name, quota::Sum(amount, outstanding.Get(name)));
+    counted.Set(name, amount.Add(outstanding.Get(name)));
   }
   return counted;
 }

@@ -9,9 +9,8 @@ namespace controllers {
 
 using accounting::Standing;
 
-base::Result<Recount> RecountPlanner::Plan(const quota::Quota& quota, Account& account,
-                                           const QuotaCount& count, const QuotaView& view,
-                                           bool takes_back) const {
+Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const QuotaCount& count,
+                             const QuotaView& view, bool takes_back) const {
   Standing next{quota.status.used, account.known()};
   account.questions.Drop(next.list);
   Recount recount;
@@ -19,22 +18,18 @@ base::Result<Recount> RecountPlanner::Plan(const quota::Quota& quota, Account& a
   accounting::Settle(next.list, view);
   recount.over = account.list && next.list.entries() != account.list->entries();
   quota::ResourceList held = account.strangers.Held();
-  const auto added = held.Add(accounting::Outstanding(next.list, view));
+  held.Add(accounting::Outstanding(next.list, view));
   const auto guarded = parts_.options.guarded ? std::optional(Guarded(quota)) : std::nullopt;
-  auto desired = added ? quota::DesiredStatus(guarded ? *guarded : quota, count.observed, held)
-                       : base::Result<quota::QuotaStatus>(added.error());
-  if (!desired) {
-    account.own.Again(std::move(recount.withdrawals));
-    return desired.error();
-  }
-  const bool recorded = !account.list || account.list->used == desired->used;
-  const bool plausible = !takes_back && desired->hard == quota.status.hard &&
-                         account.IsPlausible(quota.status.used, desired->used);
-  recount.differs = !plausible && (quota::NeedsWrite(quota, *desired) || !recorded);
+  quota::QuotaStatus desired =
+      quota::DesiredStatus(guarded ? *guarded : quota, count.observed, held);
+  const bool recorded = !account.list || account.list->used == desired.used;
+  const bool plausible = !takes_back && desired.hard == quota.status.hard &&
+                         account.IsPlausible(quota.status.used, desired.used);
+  recount.differs = !plausible && (quota::NeedsWrite(quota, desired) || !recorded);
   if (!quota.reservations.empty()) accounting::RaiseFloor(next.list, view.floor_resources(), view);
   next.list.strangers = account.strangers.Held();
-  next.used = std::move(desired->used);
-  recount.write = {.quota = {}, .hard = std::move(desired->hard), .standing = std::move(next)};
+  next.used = std::move(desired.used);
+  recount.write = {.quota = {}, .hard = std::move(desired.hard), .standing = std::move(next)};
   if (cluster_ != nullptr) AddFurther(quota, account, count, recount);
   return recount;
 }

@@ -29,9 +29,9 @@ class RecountPlanner {
       : parts_(parts), cluster_(cluster) {}
 
   // `account`, `count` and `view` are those of the quota. `takes_back`: also take back grants of
-  // this process that no request needs. Errors: a sum is out of range.
-  base::Result<Recount> Plan(const quota::Quota& quota, Account& account, const QuotaCount& count,
-                             const QuotaView& view, bool takes_back) const;
+  // this process that no request needs.
+  Recount Plan(const quota::Quota& quota, Account& account, const QuotaCount& count,
+               const QuotaView& view, bool takes_back) const;
 
  private:
   [[nodiscard]] quota::Quota Guarded(const quota::Quota& quota) const;

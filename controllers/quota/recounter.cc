@@ -81,25 +81,23 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
     if (takes_back) co_return co_await WriteTakenBack(std::move(quota));
     co_return Outcome{"postponed", accounting::kLooksAgain};
   }
-  auto recount = planner_.Plan(quota, account, count, view, takes_back);
-  parts_.complaints.Say("sum of", quota.key.ToString(), recount ? "" : recount.error().message);
-  if (!recount) co_return Outcome{.result = "error", .failed = true};
-  if (!recount->over) account.over_since.reset();
-  if (recount->over && !account.over_since) account.over_since = parts_.Now();
+  Recount recount = planner_.Plan(quota, account, count, view, takes_back);
+  if (!recount.over) account.over_since.reset();
+  if (recount.over && !account.over_since) account.over_since = parts_.Now();
   const bool tidies =
-      recount->over && (takes_back || parts_.Now() - *account.over_since >= accounting::kTidies);
+      recount.over && (takes_back || parts_.Now() - *account.over_since >= accounting::kTidies);
   const base::TimePoint earliest = EarliestWrite(account);
   // Any write removes ended entries. If there is no other write, kTidies delays one that only
   // removes them.
-  if (recount->differs || tidies) {
+  if (recount.differs || tidies) {
     if (earliest <= parts_.Now()) {
-      recount->write.quota = std::move(quota);
-      co_return co_await WriteRecount(std::move(*recount), std::move(count));
+      recount.write.quota = std::move(quota);
+      co_return co_await WriteRecount(std::move(recount), std::move(count));
     }
-    account.own.Again(std::move(recount->withdrawals));
+    account.own.Again(std::move(recount.withdrawals));
     co_return Outcome{"postponed", earliest - parts_.Now()};
   }
-  co_return LookAt(std::min(NextLook(account, count, true), recount->waits_until), "unchanged");
+  co_return LookAt(std::min(NextLook(account, count, true), recount.waits_until), "unchanged");
 }
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {

@@ -16,9 +16,7 @@ bool LeavesMuch(const ResourceList& burst, int share, const ResourceList& hard,
     const auto& [name, amount] = entry;
     const Quantity* limit = hard.Find(name);
     if (limit == nullptr) return false;
-    const base::Result<Quantity> room = limit->Sub(used.Get(name));
-    const base::Result<Quantity> whole = amount.Mul(share);
-    return room && whole && *whole <= *room;
+    return amount.Mul(share) <= limit->Sub(used.Get(name));
   });
 }
 
@@ -30,8 +28,8 @@ void Crowd::OnGranted(base::TimePoint now, const ResourceList& usage, std::size_
     creations_ = 0;
     since_ = now;
   }
-  // If the sum overflows, these creations are not counted. Then the next burst is smaller.
-  if (granted_.Add(usage)) creations_ += creations;
+  granted_.Add(usage);
+  creations_ += creations;
 }
 
 NextBurst Crowd::Next(base::TimePoint now, const ResourceList& hard,
@@ -45,7 +43,8 @@ NextBurst Crowd::Next(base::TimePoint now, const ResourceList& hard,
   std::int64_t times = std::min<std::int64_t>(options_.window / took, options_.growth);
   for (times = std::min(times, most); times > 0; times /= 2) {
     ResourceList burst;
-    if (burst.Add(granted_, times) && LeavesMuch(burst, options_.share, hard, used)) {
+    burst.Add(granted_, times);
+    if (LeavesMuch(burst, options_.share, hard, used)) {
       return {std::move(burst), creations_ * static_cast<std::size_t>(times)};
     }
   }

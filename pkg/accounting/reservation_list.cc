@@ -6,8 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "pkg/quota/saturating.h"
-
 namespace accounting {
 namespace {
 
@@ -17,10 +15,7 @@ bool IsMerged(const Reservation& entry) { return entry.objects.empty() && entry.
 ResourceList WholeOf(const Reservation& entry) {
   ResourceList whole;
   const auto times = static_cast<std::int64_t>(std::max<std::size_t>(1, entry.objects.size()));
-  for (const auto& [name, amount] : entry.usage) {
-    const auto all = amount.Mul(times);
-    whole.Set(name, all ? *all : amount);
-  }
+  whole.Add(entry.usage, times);
   return whole;
 }
 
@@ -35,7 +30,7 @@ ResourceList PaidBy(const Reservation& entry, const ResourceList& stored) {
   for (const auto& [name, usage] : entry.usage) {
     const quota::Quantity base = entry.stored.Get(name);
     const quota::Quantity added = quota::Above(usage, base);
-    paid.Set(name, std::min(usage, quota::Sum(std::min(stored.Get(name), base), added)));
+    paid.Set(name, std::min(usage, std::min(stored.Get(name), base).Add(added)));
   }
   return paid;
 }
@@ -86,14 +81,14 @@ std::size_t ReservationList::objects() const {
 
 ResourceList ReservationList::Reserved() const {
   ResourceList reserved;
-  for (const Reservation& entry : entries_) quota::AddTo(reserved, WholeOf(entry));
+  for (const Reservation& entry : entries_) reserved.Add(WholeOf(entry));
   return reserved;
 }
 
 ResourceList ReservationList::Unassigned() const {
   ResourceList unassigned;
   for (const Reservation& entry : entries_) {
-    if (entry.unassigned > 0) quota::AddTo(unassigned, entry.usage);
+    if (entry.unassigned > 0) unassigned.Add(entry.usage);
   }
   return unassigned;
 }
@@ -110,7 +105,7 @@ bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint
     while (objects() > keep) {
       const auto oldest = std::ranges::find_if(
           entries_, [](const Reservation& entry) { return !entry.objects.empty(); });
-      quota::AddTo(merged.usage, WholeOf(*oldest));
+      merged.usage.Add(WholeOf(*oldest));
       merged.webhook = std::max(merged.webhook, oldest->webhook);
       entries_.erase(oldest);
     }
@@ -119,7 +114,7 @@ bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint
   // earlier.
   while (std::ranges::count_if(entries_, IsMerged) >= static_cast<int>(bounds.merged)) {
     const auto last = std::find_if(entries_.rbegin(), entries_.rend(), IsMerged);
-    quota::AddTo(merged.usage, last->usage);
+    merged.usage.Add(last->usage);
     merged.webhook = std::max(merged.webhook, last->webhook);
     entries_.erase(std::next(last).base());
   }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "pkg/quota/saturating.h"
-
 namespace accounting {
 
 ResourceList Decisive(const ResourceList& used, const ReservationList& list) {
@@ -25,9 +23,9 @@ ResourceList Rise(const ReservationList& list, const Uid& uid, const ResourceLis
 void Reserve(Standing& standing, Reservation reservation) {
   const ResourceList stored = reservation.stored;
   CHECK(stored.empty() || reservation.objects.size() == 1) << "objects that use different amounts";
-  if (reservation.objects.empty()) quota::AddTo(standing.used, reservation.usage);
+  if (reservation.objects.empty()) standing.used.Add(reservation.usage);
   for (const Uid& uid : reservation.objects) {
-    quota::AddTo(standing.used, Rise(standing.list, uid, reservation.usage, stored));
+    standing.used.Add(Rise(standing.list, uid, reservation.usage, stored));
   }
   standing.list.Add(std::move(reservation));
 }
@@ -36,7 +34,7 @@ namespace {
 
 void Lower(ResourceList& used, const ResourceList& by) {
   for (const auto& [name, amount] : by) {
-    if (used.Find(name) != nullptr) used.Set(name, quota::Above(used.Get(name), amount));
+    if (used.Find(name) != nullptr) used.Set(name, quota::Rest(used.Get(name), amount));
   }
 }
 
@@ -75,7 +73,7 @@ void Assign(Standing& standing, Reservation creations) {
   CHECK(creations.from.empty()) << "an update cannot be granted from an unassigned entry";
   for (const Uid& uid : creations.objects) {
     const ResourceList granted = GrantedAtCreation(standing.list, uid);
-    quota::AddTo(standing.used, quota::Excess(creations.usage, granted));
+    standing.used.Add(quota::Excess(creations.usage, granted));
   }
   standing.list.Add(std::move(creations));
 }

@@ -4,7 +4,6 @@
 #include <unordered_map>
 
 #include "pkg/api/resource_version.h"
-#include "pkg/quota/saturating.h"
 
 namespace accounting {
 namespace {
@@ -26,7 +25,7 @@ bool IsOpen(const Reservation& entry, const Uid& uid, const View& view) {
 ResourceList Outstanding(const ReservationList& list, const View& view) {
   ResourceList outstanding = OutstandingOfObjects(list, view);
   for (const Reservation& entry : list.entries()) {
-    if (entry.objects.empty() && !IsVoid(entry, view)) quota::AddTo(outstanding, entry.usage);
+    if (entry.objects.empty() && !IsVoid(entry, view)) outstanding.Add(entry.usage);
   }
   return outstanding;
 }
@@ -50,8 +49,7 @@ ResourceList OutstandingOfObjects(const ReservationList& list, const View& view)
     }
   }
   for (const auto& [uid, object] : granted) {
-    quota::AddTo(outstanding,
-                 quota::Excess(object.usage, view.Observed({object.of, object.ns, uid})));
+    outstanding.Add(quota::Excess(object.usage, view.Observed({object.of, object.ns, uid})));
   }
   return outstanding;
 }

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "pkg/api/resource_version.h"
-#include "pkg/quota/saturating.h"
 
 namespace accounting {
 namespace {
@@ -34,14 +33,14 @@ void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const Re
     ResourceList usage = Rise(written ? list->used : used_, used);
     // The writer of the first list may count objects as observed whose deletion we have seen. So it
     // may take for them what strangers added since.
-    if (!recorded_) quota::AddTo(usage, Rise(used_, quota::Excess(list->used, list->Reserved())));
+    if (!recorded_) usage.Add(Rise(used_, quota::Excess(list->used, list->Reserved())));
     // Hold only what is new in the list since the last list: what was held before and is not held
     // any more has appeared as objects. If a list in between was not shown, all of it may be new.
     const bool next = recorded_ && list->writes <= *recorded_ + 1;
     const ResourceList begun = next ? quota::Excess(list->strangers, written_) : list->strangers;
     const ResourceList missed = quota::Smaller(begun, quota::Excess(list->strangers, Held()));
     const bool exact = !skipped && recorded_;
-    if (!exact) quota::AddTo(usage, missed);
+    if (!exact) usage.Add(missed);
     HoldBeyond(now, usage, used, counted, exact ? version : std::string());
     recorded_ = list->writes;
     written_ = list->strangers;
@@ -59,7 +58,7 @@ void Strangers::HoldBeyond(base::TimePoint now, const ResourceList& usage, const
                            const Counted& counted, const std::string& version) {
   if (usage.empty()) return;
   ResourceList known = counted();
-  quota::AddTo(known, Held());
+  known.Add(Held());
   Hold(now, quota::Excess(quota::Smaller(usage, quota::Excess(used, known)), {}), version);
 }
 
@@ -119,12 +118,12 @@ std::size_t Strangers::Expire(base::TimePoint now, base::Duration hold) {
 
 void Strangers::Lapse(base::TimePoint now, base::Duration hold) {
   const ResourceList before = Held();
-  if (Expire(now, hold) > 0) quota::AddTo(lapsed_, quota::Excess(before, Held()));
+  if (Expire(now, hold) > 0) lapsed_.Add(quota::Excess(before, Held()));
 }
 
 ResourceList Strangers::Held() const {
   ResourceList held;
-  for (const Part& part : parts_) quota::AddTo(held, part.usage);
+  for (const Part& part : parts_) held.Add(part.usage);
   return held;
 }
 

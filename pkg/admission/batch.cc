@@ -17,8 +17,7 @@ bool Contains(const quota::ResourceList& list, const quota::ResourceList& part) 
 // Returns `used` minus `burst`. REQUIRES: `used` contains `burst`.
 quota::ResourceList Without(quota::ResourceList used, const quota::ResourceList& burst) {
   for (const auto& [name, amount] : burst) {
-    const auto rest = used.Get(name).Sub(amount);
-    if (rest) used.Set(name, *rest);
+    used.Set(name, used.Get(name).Sub(amount));
   }
   return used;
 }
@@ -56,17 +55,10 @@ class Planner {
                  .needs = {}};
     }
     if (verdict.kind == quota::Verdict::Kind::kFits && !request.dry_run) {
-      const auto applied = quota::Apply(verdict.needs, standings_);
-      if (applied) {
-        warnings = quota::NearLimits(verdict.needs, standings_);
-        Grant(index, asked, verdict);
-        NoteAnswered(index, asked, verdict, plan);
-      } else {  // not expected for a request that fits, but no reason to crash
-        verdict = {.kind = quota::Verdict::Kind::kRefused,
-                   .code = 500,
-                   .message = applied.error().message,
-                   .needs = {}};
-      }
+      quota::Apply(verdict.needs, standings_);
+      warnings = quota::NearLimits(verdict.needs, standings_);
+      Grant(index, asked, verdict);
+      NoteAnswered(index, asked, verdict, plan);
     }
     if (verdict.kind == quota::Verdict::Kind::kFree) NoteAnswered(index, asked, verdict, plan);
     plan.verdicts.push_back(std::move(verdict));
@@ -117,8 +109,7 @@ class Planner {
   bool FitsBurst(const PlannedGrants& write) const {
     const bool creations = std::ranges::all_of(
         write.grants, [](const auto& grant) { return grant.version.empty() && !grant.extends; });
-    const auto added = write.Added();
-    return creations && !write.burst.empty() && added && Contains(write.burst, *added);
+    return creations && !write.burst.empty() && Contains(write.burst, write.Added());
   }
 
   void FindAnswers(const quota::Request& request, const std::vector<std::size_t>& by) {

@@ -185,9 +185,7 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
     }
   }
   request.unknown.reset();
-  const auto known = live.ResolveKnown(waiter->facts, request.unknown);
-  if (!known) co_return known.error();
-  request.after.usage = *known;
+  request.after.usage = live.ResolveKnown(waiter->facts, request.unknown);
   co_return base::Result<void>();
 }
 

@@ -76,13 +76,10 @@ struct ReservePlan {
   base::TimePoint not_before = {};  // as in BookedQuota
   From from = From::kWrite;
 
-  // Returns the sum of Grant::added. Errors: overflow.
-  [[nodiscard]] base::Result<quota::ResourceList> Added() const {
+  // Returns the sum of Grant::added.
+  [[nodiscard]] quota::ResourceList Added() const {
     quota::ResourceList added;
-    for (const Grant& grant : grants) {
-      const auto sum = added.Add(grant.added);
-      if (!sum) return sum.error();
-    }
+    for (const Grant& grant : grants) added.Add(grant.added);
     return added;
   }
 };

@@ -129,8 +129,8 @@ base::Result<void> RoundUp(Value& list, const std::string& field) {
     const std::string at = std::string(field).append("[").append(name).append("]");
     const auto amount = quota::QuantityFrom(value, at);
     if (!amount) return amount.error();
-    const auto rounded = amount->RoundUpToMilli();
-    if (rounded && *rounded != *amount) value = rounded->ToString();
+    const quota::Quantity rounded = amount->RoundUpToMilli();
+    if (rounded != *amount) value = rounded.ToString();
   }
   return {};
 }

@@ -6,7 +6,6 @@
 
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/quantity_field.h"
-#include "pkg/quota/saturating.h"
 
 namespace inspect {
 namespace {
@@ -74,7 +73,7 @@ AppliedForest::AppliedForest(std::vector<Quota> quotas)
 Reached AppliedForest::Reach() const {
   Reached reached = forest_.ReachOf(nullptr);
   for (std::size_t i = 0; i < reached.places.size(); ++i) {
-    quota::AddTo(reached.places[i].promised_below, promised_to_others_[i]);
+    reached.places[i].promised_below.Add(promised_to_others_[i]);
   }
   return reached;
 }

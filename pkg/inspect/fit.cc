@@ -11,18 +11,12 @@
 namespace inspect {
 namespace {
 
-// Returns a limit that no need reaches, and small enough for additions.
-quota::Quantity Unreachable() {
-  const auto amount = quota::Quantity::Parse("10e27");
-  return amount ? *amount : quota::Quantity();
-}
-
 // Returns a copy of the quota that refuses only for missing requirements, never for amounts.
 quota::Quota Roomy(const quota::Quota& quota) {
   quota::Quota roomy = quota;
   roomy.status = {};
   for (const auto& [name, limit] : LimitsOf(quota)) {
-    roomy.status.hard.Set(name, Unreachable());
+    roomy.status.hard.Set(name, quota::Quantity::Saturated());
     roomy.status.used.Set(name, quota::Quantity());
   }
   return roomy;
@@ -34,9 +28,7 @@ base::Result<quota::Resolved> Resolve(const Counter& counter, const json::Value&
   if (!facts) return facts.error();
   quota::Resolved resolved{.subject = std::move(facts->now)};
   if (counter.classes == nullptr || resolved.subject.classes.empty()) return resolved;
-  auto usage = counter.classes->ResolveKnown(resolved.subject, resolved.unknown);
-  if (!usage) return usage.error();
-  resolved.subject.usage = std::move(*usage);
+  resolved.subject.usage = counter.classes->ResolveKnown(resolved.subject, resolved.unknown);
   return resolved;
 }
 
@@ -110,9 +102,8 @@ base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base
   if (!demand) return demand.error().Wrap(piece.of.ToString());
   const std::int64_t first = piece.first.value_or(piece.count);
   for (std::size_t i = 0; i < quotas_.size(); ++i) {
-    auto added = asked_[i].last.Add(demand->of[i], piece.count);
-    if (added) added = asked_[i].first.Add(demand->of[i], first);
-    if (!added) return added.error().Wrap(piece.of.ToString());
+    asked_[i].last.Add(demand->of[i], piece.count);
+    asked_[i].first.Add(demand->of[i], first);
   }
   if (std::max(piece.count, first) <= 0) return {};
   for (const std::string& text : demand->objections) Note({piece.of, text}, objections_);
@@ -162,12 +153,10 @@ std::vector<FitLine> FitBook::Lines() const {
       line.tried = IsTried(quotas_[i]);
       if (line.asked.IsZero()) continue;
       if (const quota::Quantity* used = quotas_[i].status.used.Find(name)) line.before = *used;
-      const auto after = line.asked.Add(line.before.value_or(quota::Quantity()));
-      line.after = after ? *after : Unreachable();
+      line.after = line.asked.Add(line.before.value_or(quota::Quantity()));
       line.held = HeldBack(standings, asked, i, name);
-      const auto weight = line.after.Add(line.held);
-      const auto beyond = weight ? weight->Sub(line.hard) : weight;
-      if (line.asked.Sign() > 0 && beyond && beyond->Sign() > 0) line.lacking = *beyond;
+      const quota::Quantity beyond = quota::Above(line.after.Add(line.held), line.hard);
+      if (line.asked.Sign() > 0 && !beyond.IsZero()) line.lacking = beyond;
       lines.push_back(std::move(line));
     }
   }

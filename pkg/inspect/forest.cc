@@ -100,8 +100,7 @@ void Forest::Charge(std::string_view name, const ResourceList& amounts) {
   ResourceList& used = found->second.status.used;
   for (const auto& [resource, amount] : amounts) {
     const quota::Quantity* before = used.Find(resource);
-    const auto after = before != nullptr ? before->Add(amount) : amount;
-    if (before != nullptr && after) used.Set(resource, *after);
+    if (before != nullptr) used.Set(resource, before->Add(amount));
   }
 }
 

@@ -11,8 +11,7 @@ namespace {
 constexpr std::string_view kLabelPrefix = "label=";
 
 void AddTo(Held& held, const quota::Quantity& amount, std::int64_t objects) {
-  const auto sum = held.amount.Add(amount);
-  if (sum) held.amount = *sum;
+  held.amount = held.amount.Add(amount);
   held.objects += objects;
 }
 
@@ -83,8 +82,7 @@ base::Result<quota::ResourceList> HolderBook::UsageOf(const quota::Evaluator& ev
   if (pod == tied_.end()) return usage;
   quota::ResourceList beyond;
   for (const auto& [name, amount] : *usage) {
-    const auto left = amount.Sub(std::min(amount, pod->second.Get(name)));
-    if (left) beyond.Set(name, *left);
+    beyond.Set(name, amount.Sub(std::min(amount, pod->second.Get(name))));
   }
   return beyond;
 }
@@ -166,13 +164,13 @@ void HolderBook::AddApart(std::size_t at, const quota::Quantity& counted,
                        .amount = terminating.amount,
                        .objects = terminating.objects});
   }
-  const auto reserved = quota_.status.used.Get(names_[at]).Sub(counted);
-  if (reserved && reserved->Sign() > 0) {
+  const quota::Quantity reserved = quota::Above(quota_.status.used.Get(names_[at]), counted);
+  if (!reserved.IsZero()) {
     const auto sort = incomplete_ ? Holder::Sort::kUnseen : Holder::Sort::kReserved;
     holders.push_back({.sort = sort,
                        .title = incomplete_ ? "<not listed>" : "<reserved>",
                        .below = {},
-                       .amount = *reserved});
+                       .amount = reserved});
   }
 }
 
@@ -190,7 +188,7 @@ std::vector<Holder> HolderBook::HoldersOf(const std::string& name) const {
     Total& total = totals[group.prefix + title];
     AddTo(total.held, held.amount, held.objects);
     for (const OwnerRef& step : path) total.below.push_back(step.Name());
-    if (const auto sum = counted.Add(held.amount)) counted = *sum;
+    counted = counted.Add(held.amount);
   }
   std::vector<Holder> holders;
   holders.reserve(totals.size());

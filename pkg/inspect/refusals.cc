@@ -44,10 +44,9 @@ void AddPodLevel(PodResources pod, Texts& texts) {
   const Amounts own = *std::exchange(pod.pod_level, std::nullopt);
   AddContradictions(own, "spec.resources", texts);
   pod.overhead = {};  // only what containers request is compared
-  const auto sum = quota::core::TotalOf(pod);
-  if (!sum) return;
+  const Amounts sum = quota::core::TotalOf(pod);
   for (const auto& [name, request] : own.requests) {
-    const Quantity of_containers = sum->requests.Get(name);
+    const Quantity of_containers = sum.requests.Get(name);
     if (of_containers <= request) continue;
     texts.push_back(Invalid("spec.resources.requests[" + name + "]", request,
                             "must be greater than or equal to aggregate container requests of " +
@@ -155,9 +154,9 @@ Texts OfPod(PodResources pod, const std::vector<Bounds>& bounds) {
   // The server validates an object before LimitRanger checks its bounds.
   if (!texts.empty()) return texts;
   pod.overhead = {};  // LimitRanger leaves it out
-  const auto sum = quota::core::TotalOf(pod);
+  const Amounts sum = quota::core::TotalOf(pod);
   for (const Bounds& item : bounds) {
-    if (item.type == "Pod" && sum) AddBeyond(item, *sum, texts);
+    if (item.type == "Pod") AddBeyond(item, sum, texts);
     if (item.type != "Container") continue;
     for (const auto& container : pod.containers) AddBeyond(item, container.spec, texts);
     for (const auto& container : pod.init_containers) AddBeyond(item, container.spec, texts);

@@ -70,9 +70,9 @@ base::Result<int> ParseHeadroom(std::string_view text) {
 }
 
 Quantity WithHeadroom(std::string_view name, const Quantity& used, int percent) {
-  const auto more = used.Mul(100 + percent);
-  if (!more || more->Sign() <= 0) return used;
-  const Int128 nanos = RoundedUp(more->nanos(), 100) / 100;
+  const Quantity more = used.Mul(100 + percent);
+  if (more.IsSaturated() || more.Sign() <= 0) return used;
+  const Int128 nanos = RoundedUp(more.nanos(), 100) / 100;
   if (IsBytes(name)) return Bytes(nanos);
   if (name.ends_with("cpu")) return Cores(nanos);
   return Written(Digits(RoundedUp(nanos, quantity::kNanosPerOne) / quantity::kNanosPerOne));

@@ -33,8 +33,7 @@ double UsageLine::Fullness() const {
 
 std::optional<quota::Quantity> UsageLine::Free() const {
   if (!used) return std::nullopt;
-  const auto left = hard.Sub(*used);
-  return left ? std::optional(*left) : std::nullopt;
+  return hard.Sub(*used);
 }
 
 std::string UsageLine::QuotaTitle() const {

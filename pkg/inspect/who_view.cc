@@ -47,7 +47,7 @@ std::vector<Holder> Folded(const std::vector<Holder>& holders, std::size_t most)
   Holder others{
       .title = "<" + std::to_string(groups - kept) + " others>", .below = {}, .amount = {}};
   for (auto holder = holders.begin() + kept; holder != apart; ++holder) {
-    if (const auto sum = others.amount.Add(holder->amount)) others.amount = *sum;
+    others.amount = others.amount.Add(holder->amount);
     others.share += holder->share;
     others.objects += holder->objects;
   }

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "pkg/quota/saturating.h"
-
 namespace inspect {
 namespace {
 
@@ -12,27 +10,22 @@ using quota::Quantity;
 
 // Returns by how much the usage and `needed` and `held` exceed the limit; nullopt if they fit.
 std::optional<Quantity> Lack(const WhyName& name, const Quantity& needed, const Quantity& held) {
-  const auto used = needed.Add(name.used.value_or(Quantity()));
-  const auto then = used ? used->Add(held) : used;
-  const auto beyond = then ? then->Sub(name.hard) : then;
-  return beyond && beyond->Sign() > 0 ? std::optional(*beyond) : std::nullopt;
+  const Quantity then = needed.Add(name.used.value_or(Quantity())).Add(held);
+  const Quantity beyond = quota::Above(then, name.hard);
+  return beyond.IsZero() ? std::nullopt : std::optional(beyond);
 }
 
 std::vector<quota::ResourceList> Times(const std::vector<quota::ResourceList>& each,
                                        std::int64_t times) {
   std::vector<quota::ResourceList> all;
   for (const quota::ResourceList& list : each) {
-    quota::ResourceList& product = all.emplace_back();
-    for (const auto& [name, amount] : list) {
-      const auto needed = amount.Mul(times);
-      product.Set(name, needed ? *needed : amount);
-    }
+    all.emplace_back().Add(list, times);
   }
   return all;
 }
 
 void AddAll(std::vector<quota::ResourceList>& sums, const std::vector<quota::ResourceList>& more) {
-  for (std::size_t i = 0; i < sums.size(); ++i) quota::AddTo(sums[i], more[i]);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].Add(more[i]);
 }
 
 // Asks each quota for one pod, and for all missing pods, with the claims that they need first.
@@ -174,13 +167,11 @@ std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lac
   for (const WhyQuota& quota : answer.quotas) {
     for (const WhyName& name : quota.names) {
       if (!name.lacks_for_all || quota.Tried()) continue;
-      const auto enough = name.hard.Add(*name.lacks_for_all);
-      if (!enough) continue;
       text.append(text.empty() ? "raise " : " and ").append(name.name);
       text.append(quota.mode.empty() ? " of quota " : " of cluster quota ")
           .append(quota.quota)
           .append(" to ")
-          .append(enough->ToString());
+          .append(name.hard.Add(*name.lacks_for_all).ToString());
     }
   }
   const std::string deletion = DeletionText(answer, lacks);

@@ -27,8 +27,7 @@ std::string NameText(const WhyName& name) {
   std::string text = name.name + " " + used + "/" + name.hard.ToString();
   if (!name.used) return text + ", not counted yet";
   if (!name.lacks_for_all) return text + ", fits";
-  const auto free = name.hard.Sub(*name.used);
-  if (free) text += ", " + (free->Sign() < 0 ? Quantity() : *free).ToString() + " free";
+  text += ", " + quota::Rest(name.hard, *name.used).ToString() + " free";
   if (!name.held.IsZero()) text += ", " + name.held.ToString() + " guaranteed to others";
   if (!name.lacks_for_next) return text + ", lacks " + name.lacks_for_all->ToString() + " for all";
   text += ", lacks " + name.lacks_for_next->ToString();

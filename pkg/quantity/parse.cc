@@ -1,5 +1,5 @@
 // Text to number. No loop depends on the size of an exponent: the exponent only moves the decimal
-// point, and a number too large to fit is refused before the digits are read.
+// point, and a number too large to fit is saturated before the digits are read.
 
 #include <algorithm>
 #include <charconv>
@@ -13,11 +13,9 @@
 namespace quantity {
 namespace {
 
-constexpr Int128 kMax = std::numeric_limits<Int128>::max();
 constexpr std::int64_t kNanoDigits = 9;
-// Only BinarySI is capped when parsed.
-constexpr Int128 kBinaryCap =
-    static_cast<Int128>(std::numeric_limits<std::int64_t>::max()) * 1'000'000'000;
+// Far more digits than any text has: beyond it every exponent gives the same result.
+constexpr std::int64_t kMostExponent = std::int64_t{1} << 60;
 
 base::Error Invalid(std::string_view text) {
   return {.code = base::ErrorCode::kInvalidArgument, .message = std::string(text)};
@@ -124,29 +122,26 @@ class PointedDigits {
 
   [[nodiscard]] bool IsZero() const { return digits_.empty(); }
 
-  // Returns the number × 10^ten × factor, rounded up to an integer; nullopt above kMax. REQUIRES:
-  // factor < 2^120, so that ten times it and a carry fit.
-  [[nodiscard]] std::optional<Int128> Times(std::int64_t ten, Uint128 factor) const {
+  // Returns the number × 10^ten × factor, rounded up to an integer, at most kMost. REQUIRES:
+  // factor < 2^120, so that ten times it and a carry fit; |ten| is about kMostExponent at most.
+  [[nodiscard]] Int128 Times(std::int64_t ten, Uint128 factor) const {
     if (IsZero()) return 0;
-    // Beyond these bounds every exponent gives the same result.
-    const std::int64_t point = point_ + std::clamp(ten, -kMostExponent, kMostExponent);
-    if (point > kMostDigits) return std::nullopt;
+    const std::int64_t point = point_ + ten;
+    if (point > kMostDigits) return kMost;
     Uint128 product = 0;
-    if (__builtin_mul_overflow(Whole(point), factor, &product)) return std::nullopt;
+    if (__builtin_mul_overflow(Whole(point), factor, &product)) return kMost;
     if (__builtin_add_overflow(product, FractionTimes(point, factor), &product) ||
-        product > static_cast<Uint128>(kMax)) {
-      return std::nullopt;
+        product > static_cast<Uint128>(kMost)) {
+      return kMost;
     }
     return static_cast<Int128>(product);
   }
 
  private:
-  // A number with more digits than this before its point does not fit (10^38 < kMax < 10^39).
+  // A number with more digits than this before its point does not fit (10^38 < kMost < 10^39).
   static constexpr std::int64_t kMostDigits = 39;
-  // Far more digits than any text has.
-  static constexpr std::int64_t kMostExponent = std::int64_t{1} << 60;
 
-  // The digits before the point as a number; far above kMax if they do not fit.
+  // The digits before the point as a number; far above kMost if they do not fit.
   [[nodiscard]] Uint128 Whole(std::int64_t point) const {
     Uint128 value = 0;
     for (std::int64_t i = 0; i < point; ++i) {
@@ -186,24 +181,18 @@ class PointedDigits {
   std::int64_t point_;
 };
 
-base::Result<ParsedText> Number(const Parts& parts, const Scale& scale) {
+ParsedText Number(const Parts& parts, const Scale& scale) {
   const PointedDigits digits(parts.whole, parts.fraction);
-  const Uint128 factor = scale.format == Format::kBinarySI ? kNanosPerOne << scale.two : 1;
-  std::int64_t ten = 0;
-  if (scale.format != Format::kBinarySI && __builtin_add_overflow(scale.ten, kNanoDigits, &ten) &&
-      !digits.IsZero()) {
-    return OutOfRange();
-  }
-  std::optional<Int128> magnitude = digits.Times(ten, factor);
+  const bool binary = scale.format == Format::kBinarySI;
+  const std::int64_t ten =
+      binary ? 0 : std::clamp(scale.ten, -kMostExponent, kMostExponent) + kNanoDigits;
+  Int128 magnitude = digits.Times(ten, binary ? kNanosPerOne << scale.two : 1);
   Format format = scale.format;
-  if (format == Format::kBinarySI) {
-    magnitude = std::min(magnitude.value_or(kMax), kBinaryCap);
-    if (*magnitude > 0 && *magnitude < static_cast<Int128>(kNanosPerOne)) {
-      format = Format::kDecimalSI;
-    }
+  if (binary) {
+    magnitude = std::min(magnitude, kBinaryCap);
+    if (magnitude > 0 && magnitude < kNanosPerOne) format = Format::kDecimalSI;
   }
-  if (!magnitude) return OutOfRange();
-  return ParsedText{parts.negative ? -*magnitude : *magnitude, format};
+  return ParsedText{parts.negative ? -magnitude : magnitude, format};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Number to canonical text: exact, without a fraction, and with the largest suffix that allows
 // both.
 
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -28,14 +29,6 @@ int Strip(Uint128& value, unsigned base, int times) {
   return stripped;
 }
 
-std::string DecimalSI(Uint128 nanos) {
-  constexpr std::string_view kSuffixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
-  // Upstream continues beyond E and prints 1000E as "1", because it has no suffix for 10^21. The
-  // text must equal the value, so E is the last one here.
-  const int step = Strip(nanos, 1000, 9);
-  return Digits(nanos).append(kSuffixes[step]);
-}
-
 std::string DecimalExponent(Uint128 nanos) {
   const int exponent = Strip(nanos, 1000, 12) * 3 - 9;
   std::string text = Digits(nanos);
@@ -43,11 +36,22 @@ std::string DecimalExponent(Uint128 nanos) {
   return text;
 }
 
+std::string DecimalSI(Uint128 nanos) {
+  constexpr std::string_view kSuffixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+  Uint128 value = nanos;
+  const std::size_t step = static_cast<std::size_t>(Strip(value, 1000, 10));
+  // There is no suffix for 10^21. An API server that is sent "1000E" stores "1".
+  if (step >= std::size(kSuffixes)) return DecimalExponent(nanos);
+  return Digits(value).append(kSuffixes[step]);
+}
+
 std::string BinarySI(Uint128 nanos) {
   constexpr std::string_view kSuffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
-  if (nanos % kNanosPerOne != 0 || nanos < 1024 * kNanosPerOne) return DecimalSI(nanos);
+  const bool small = nanos < 1024 * kNanosPerOne;
+  // With a binary suffix, an API server that is sent the text would cap it.
+  if (small || nanos % kNanosPerOne != 0 || nanos > Uint128{kBinaryCap}) return DecimalSI(nanos);
   Uint128 value = nanos / kNanosPerOne;
-  const int step = Strip(value, 1024, 6);  // Ei is the last, as E is above
+  const int step = Strip(value, 1024, 6);
   return Digits(value).append(kSuffixes[step]);
 }
 
@@ -67,9 +71,10 @@ std::string PrintMagnitude(Uint128 nanos, Format format) {
 
 std::string PrintText(Int128 nanos, Format format) {
   if (nanos == 0) return "0";
-  // Negated as unsigned, so that the lowest value has a magnitude too.
-  const Uint128 magnitude = nanos < 0 ? -static_cast<Uint128>(nanos) : static_cast<Uint128>(nanos);
-  return (nanos < 0 ? "-" : "") + PrintMagnitude(magnitude, format);
+  const auto magnitude = static_cast<Uint128>(nanos < 0 ? -nanos : nanos);
+  const std::string sign = nanos < 0 ? "-" : "";
+  if (magnitude == static_cast<Uint128>(kMost)) return sign + std::string(kSaturatedText);
+  return sign + PrintMagnitude(magnitude, format);
 }
 
 }  // namespace quantity

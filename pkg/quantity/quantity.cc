@@ -1,6 +1,5 @@
 #include "pkg/quantity/quantity.h"
 
-#include <algorithm>
 #include <string>
 
 #include "pkg/quantity/quantity_text.h"
@@ -10,23 +9,17 @@ namespace {
 
 constexpr Int128 kNanosPerMilli = 1'000'000;
 
-base::Result<Int128> RoundAwayFromZero(Int128 nanos, Int128 unit) {
+// REQUIRES: not saturated.
+Int128 RoundAwayFromZero(Int128 nanos, Int128 unit) {
   const Int128 rest = nanos % unit;
   if (rest == 0) return nanos;
   Int128 rounded = 0;
-  if (__builtin_add_overflow(nanos - rest, rest < 0 ? -unit : unit, &rounded)) {
-    return OutOfRange();
-  }
-  return rounded;
+  const bool overflow = __builtin_add_overflow(nanos - rest, rest < 0 ? -unit : unit, &rounded);
+  if (!overflow) return rounded;
+  return nanos < 0 ? -kMost : kMost;
 }
 
 }  // namespace
-
-base::Error OutOfRange() {
-  return {.code = base::ErrorCode::kInvalidArgument,
-          .message =
-              "quantity is out of range: its magnitude must not exceed " + std::string(kLimitText)};
-}
 
 Quantity Quantity::FromInt(std::int64_t value, Format format) {
   return {value * kNanosPerOne, format};
@@ -40,36 +33,35 @@ base::Result<Quantity> Quantity::Parse(std::string_view text) {
 
 std::string Quantity::ToString() const { return PrintText(nanos_, format_); }
 
-bool Quantity::IsInteger() const { return nanos_ % kNanosPerOne == 0; }
+bool Quantity::IsInteger() const { return IsSaturated() || nanos_ % kNanosPerOne == 0; }
 
-base::Result<Quantity> Quantity::Add(const Quantity& other) const {
+Quantity Quantity::Add(const Quantity& other) const {
+  const Format format = IsZero() ? other.format_ : format_;
+  if (nanos_ == kMost || other.nanos_ == kMost) return {kMost, format};
+  if (nanos_ == -kMost || other.nanos_ == -kMost) return {-kMost, format};
   Int128 sum = 0;
-  if (__builtin_add_overflow(nanos_, other.nanos_, &sum)) return OutOfRange();
-  return Quantity(sum, IsZero() ? other.format_ : format_);
+  if (!__builtin_add_overflow(nanos_, other.nanos_, &sum)) return {sum, format};
+  return {nanos_ < 0 ? -kMost : kMost, format};
 }
 
-base::Result<Quantity> Quantity::Sub(const Quantity& other) const {
-  Int128 difference = 0;
-  if (__builtin_sub_overflow(nanos_, other.nanos_, &difference)) return OutOfRange();
-  return Quantity(difference, IsZero() ? other.format_ : format_);
+Quantity Quantity::Sub(const Quantity& other) const {
+  return Add(Quantity(-other.nanos_, other.format_));
 }
 
-base::Result<Quantity> Quantity::Mul(std::int64_t times) const {
+Quantity Quantity::Mul(Int128 times) const {
   Int128 product = 0;
-  if (__builtin_mul_overflow(nanos_, static_cast<Int128>(times), &product)) return OutOfRange();
-  return Quantity(product, format_);
+  if (times == 0) return {0, format_};
+  const bool overflow = __builtin_mul_overflow(nanos_, times, &product);
+  if (!overflow && !IsSaturated()) return {product, format_};
+  return {(nanos_ < 0) == (times < 0) ? kMost : -kMost, format_};
 }
 
-base::Result<Quantity> Quantity::RoundUpToInteger() const {
-  const base::Result<Int128> rounded = RoundAwayFromZero(nanos_, kNanosPerOne);
-  if (!rounded) return rounded.error();
-  return Quantity(*rounded, format_);
+Quantity Quantity::RoundUpToInteger() const {
+  return IsSaturated() ? *this : Quantity(RoundAwayFromZero(nanos_, kNanosPerOne), format_);
 }
 
-base::Result<Quantity> Quantity::RoundUpToMilli() const {
-  const base::Result<Int128> rounded = RoundAwayFromZero(nanos_, kNanosPerMilli);
-  if (!rounded) return rounded.error();
-  return Quantity(*rounded, format_);
+Quantity Quantity::RoundUpToMilli() const {
+  return IsSaturated() ? *this : Quantity(RoundAwayFromZero(nanos_, kNanosPerMilli), format_);
 }
 
 }  // namespace quantity

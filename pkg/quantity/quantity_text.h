@@ -5,6 +5,8 @@
 //
 // Pure functions; any thread.
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -15,6 +17,9 @@ namespace quantity {
 
 __extension__ typedef unsigned __int128 Uint128;
 
+// A larger amount with a binary suffix is capped when it is parsed, in nanos.
+inline constexpr Int128 kBinaryCap = std::numeric_limits<std::int64_t>::max() * kNanosPerOne;
+
 struct ParsedText {
   Int128 nanos = 0;
   Format format = Format::kDecimalSI;
@@ -22,8 +27,5 @@ struct ParsedText {
 
 base::Result<ParsedText> ParseText(std::string_view text);
 std::string PrintText(Int128 nanos, Format format);
-
-// The error of a number that does not fit.
-base::Error OutOfRange();
 
 }  // namespace quantity

@@ -84,12 +84,13 @@ base::Result<ResourceList> ClassTable::Resolve(const Facts& facts,
   return ResolveKnown(facts, ignored);
 }
 
-base::Result<ResourceList> ClassTable::ResolveKnown(const Facts& facts,
-                                                    std::optional<UnknownUsage>& unknown) const {
+ResourceList ClassTable::ResolveKnown(const Facts& facts,
+                                      std::optional<UnknownUsage>& unknown) const {
   ResourceList usage = facts.usage;
   for (const ClassUnits& units : facts.classes) {
     if (!unknown) unknown = UnknownOf(units.name);
-    if (auto added = AddUnits(units, usage); !added) return added.error();
+    const auto at = classes_.find(units.name);
+    if (at != classes_.end()) usage.Add(at->second.one.amounts, units.units);
   }
   return usage;
 }
@@ -112,15 +113,6 @@ std::optional<UnknownUsage> ClassTable::UnknownOf(std::string_view name) const {
     unknown.names.push_back(resource_name);
   }
   return unknown;
-}
-
-base::Result<void> ClassTable::AddUnits(const ClassUnits& units, ResourceList& usage) const {
-  const auto at = classes_.find(units.name);
-  if (at == classes_.end()) return {};
-  if (auto added = usage.Add(at->second.one.amounts, units.units); !added) {
-    return added.error().Wrap(Title(units.name));
-  }
-  return {};
 }
 
 }  // namespace quota

@@ -66,13 +66,12 @@ class ClassTable {
 
   // The usage of an object with these facts, including its classes. For names outside of `names`
   // (null: all names matter) unknown usage may be missing. Errors, naming the class: kNotFound if
-  // it does not exist and that matters; kMalformed if its usage is unknown; kInvalidArgument on
-  // overflow.
+  // it does not exist and that matters; kMalformed if its usage is unknown.
   [[nodiscard]] base::Result<ResourceList> Resolve(
       const Facts& facts, const std::vector<std::string>* names = nullptr) const;
-  // The same as far as it is known; `unknown` gets the rest. Errors: overflow.
-  [[nodiscard]] base::Result<ResourceList> ResolveKnown(const Facts& facts,
-                                                        std::optional<UnknownUsage>& unknown) const;
+  // The same as far as it is known; `unknown` gets the rest.
+  [[nodiscard]] ResourceList ResolveKnown(const Facts& facts,
+                                          std::optional<UnknownUsage>& unknown) const;
 
  private:
   struct Class {
@@ -81,7 +80,6 @@ class ClassTable {
   };
   [[nodiscard]] std::string Title(std::string_view name) const;
   [[nodiscard]] std::optional<UnknownUsage> UnknownOf(std::string_view name) const;
-  [[nodiscard]] base::Result<void> AddUnits(const ClassUnits& units, ResourceList& usage) const;
 
   MissingClass missing_;
   std::string called_;

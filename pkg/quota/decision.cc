@@ -6,7 +6,6 @@
 
 #include "pkg/base/text.h"
 #include "pkg/quota/cluster/guarantee.h"
-#include "pkg/quota/saturating.h"
 
 namespace quota {
 namespace {
@@ -239,12 +238,11 @@ std::optional<Verdict> RefuseExceeding(const std::vector<Standing>& standings,
     const Quantity now = standing.used.Get(name);
     const Quantity grown = need.amount.Get(name);
     const Quantity held = HeldBack(standings, takings, need, name);
-    const base::Result<Quantity> then = now.Add(grown);
-    const base::Result<Quantity> weight = then ? then->Add(held) : then;
-    if (weight && *weight <= limit) continue;
+    // A saturated limit admits everything: it is at least as large as all that can be counted.
+    if (now.Add(grown).Add(held) <= limit) continue;
     // If all of the growth is reserved, `used` includes it. The message shows both without that.
     exceeded.requested.Set(name, grown.IsZero() ? growth : grown);
-    exceeded.used.Set(name, grown.IsZero() ? Above(now, growth) : now);
+    exceeded.used.Set(name, grown.IsZero() ? Rest(now, growth) : now);
     exceeded.limited.Set(name, limit);
     if (!held.IsZero()) exceeded.guaranteed.Set(name, held);
   }
@@ -327,15 +325,13 @@ bool DependsOnUnknown(const Request& request, const std::vector<const Quota*>& q
          });
 }
 
-base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings) {
+void Apply(const std::vector<Need>& needs, std::vector<Standing>& standings) {
   for (const Need& need : needs) {
     Standing& standing = standings[need.standing];
-    const auto added = standing.used.Add(need.amount);
-    if (!added) return added.error();
+    standing.used.Add(need.amount);
     const ResourceList& promised = standing.tree.promised;
     if (!promised.empty()) Promise(standings, need.standing, Excess(promised, need.amount));
   }
-  return {};
 }
 
 std::vector<std::string> NearLimits(const std::vector<Need>& needs,
@@ -347,9 +343,7 @@ std::vector<std::string> NearLimits(const std::vector<Need>& needs,
     for (const auto& [name, grown] : need.amount) {
       const Quantity limit = standing.quota->status.hard.Get(name);
       const Quantity used = standing.used.Get(name);
-      const base::Result<Quantity> left = limit.Sub(used);
-      const base::Result<Quantity> tenfold = left ? left->Mul(10) : left;
-      if (!tenfold || *tenfold >= limit) continue;
+      if (limit.Sub(used).Mul(10) >= limit) continue;
       warnings.push_back(standing.quota->key.name + ": " + name + " " + used.ToString() + " of " +
                          limit.ToString());
     }

@@ -111,8 +111,7 @@ Verdict Decide(const Request& request, const std::vector<Standing>& standings,
                const std::vector<std::size_t>* by = nullptr);
 
 // Adds the needs of an admitted request to the standings, for the next decision of the batch.
-// Errors: overflow.
-base::Result<void> Apply(const std::vector<Need>& needs, std::vector<Standing>& standings);
+void Apply(const std::vector<Need>& needs, std::vector<Standing>& standings);
 
 // Returns "compute: pods 19 of 20" for each name in `needs` with less than a tenth of its limit
 // left, in the order of standings and names. Call after Apply(). Quotas in mode Warn or Audit are

@@ -31,6 +31,7 @@ std::size_t Facts::Hash() const {
   for (const ClassUnits& units : classes) {
     hash = HashText(units.name, hash);
     hash = Combine(hash, static_cast<std::uint64_t>(units.units));
+    hash = Combine(hash, static_cast<std::uint64_t>(units.units >> 64));
   }
   return static_cast<std::size_t>(hash);
 }

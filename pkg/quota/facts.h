@@ -26,7 +26,7 @@ using Attribute = std::pair<std::string, std::string>;
 // is looked up when usage is summed (pkg/quota/class_table.h).
 struct ClassUnits {
   std::string name;
-  std::int64_t units = 0;
+  quantity::Int128 units = 0;
   bool operator==(const ClassUnits& other) const = default;
 };
 

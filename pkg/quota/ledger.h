@@ -106,7 +106,7 @@ class Ledger {
   // The result has every name, also with zero. Costs the number of distinct facts in the space, of
   // distinct pairs of tied objects' facts and their owners', and of tied objects that changed, or
   // whose owners changed, since the last call. Errors: kMalformed if an object of the space, or a
-  // class, is unknown (with the reason), kInvalidArgument on overflow.
+  // class, is unknown (with the reason).
   [[nodiscard]] base::Result<ResourceList> Sum(const Space& space, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,

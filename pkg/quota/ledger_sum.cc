@@ -20,18 +20,13 @@ class Accumulator {
     std::sort(totals_.begin(), totals_.end(), Before);
   }
 
-  base::Result<void> Add(const ResourceList& usage, std::int64_t times) {
+  void Add(const ResourceList& usage, std::int64_t times) {
     for (const auto& [name, quantity] : usage) {
       const Total wanted{name, Quantity()};
       const auto at = std::lower_bound(totals_.begin(), totals_.end(), wanted, Before);
       if (at == totals_.end() || at->first != name) continue;
-      const base::Result<Quantity> addend = quantity.Mul(times);
-      if (!addend) return addend.error().Wrap(name);
-      const base::Result<Quantity> sum = at->second.Add(*addend);
-      if (!sum) return sum.error().Wrap(name);
-      at->second = *sum;
+      at->second = at->second.Add(quantity.Mul(times));
     }
-    return {};
   }
 
   [[nodiscard]] ResourceList Result() const {
@@ -47,11 +42,6 @@ class Accumulator {
 
   std::vector<Total> totals_;  // sorted by name
 };
-
-std::string TextOf(const Space& space) {
-  if (space.group.empty()) return "namespace " + std::string(space.ns);
-  return "the namespaces of " + std::string(space.group);
-}
 
 // `others`: the number of other namespaces with such objects.
 base::Error UnknownObjects(const Namespace& space, std::size_t others) {
@@ -108,7 +98,7 @@ struct Summing {
 };
 
 // Adds the usage of `count` objects with these facts.
-base::Result<void> AddFacts(const Facts& facts, std::size_t count, Summing& summing) {
+void AddFacts(const Facts& facts, std::size_t count, Summing& summing) {
   const auto times = static_cast<std::int64_t>(count);
   if (CountsParts(summing.selector, facts)) {
     return summing.sum.Add(UsageOfParts(summing.selector, facts, summing.known_scopes), times);
@@ -119,16 +109,14 @@ base::Result<void> AddFacts(const Facts& facts, std::size_t count, Summing& summ
   const base::Result<ResourceList> usage = summing.classes->Resolve(facts, &summing.names);
   if (usage) return summing.sum.Add(*usage, times);
   summing.troubles.Add(usage.error());
-  return {};
 }
 
-base::Result<void> AddCounts(const FactsPool& pool, const FactsCounts& counts, Summing& summing) {
+void AddCounts(const FactsPool& pool, const FactsCounts& counts, Summing& summing) {
   for (const auto& [id, count] : counts) {
     const Facts& facts = *pool.Get(id);
     if (!MatchesObject(summing.selector, facts, summing.known_scopes)) continue;
-    if (auto added = AddFacts(facts, count, summing); !added) return added;
+    AddFacts(facts, count, summing);
   }
-  return {};
 }
 
 base::Result<ResourceList> ResolvedUsage(const Facts& facts, const ClassTable* classes) {
@@ -143,9 +131,7 @@ base::Result<void> SubtractShared(const Ties::Pairs& shared, Summing& summing) {
     if (!Matches(summing.selector, facts->attributes, summing.known_scopes)) continue;
     const auto usage = ResolvedUsage(*facts, summing.classes);
     if (!usage) return usage.error();
-    const auto taken =
-        summing.sum.Add(Common(*usage, owner->usage), -static_cast<std::int64_t>(count));
-    if (!taken) return taken.error();
+    summing.sum.Add(Common(*usage, owner->usage), -static_cast<std::int64_t>(count));
   }
   return {};
 }
@@ -164,8 +150,7 @@ base::Result<ResourceList> Ledger::Sum(const Space& space, const ScopeSelector& 
   const State::Held held = state_->HeldIn(space);
   if (held.counts == nullptr) return summing.sum.Result();
   if (held.unreadable != nullptr) return UnknownObjects(*held.unreadable, held.more_unreadable);
-  const auto added = AddCounts(state_->pool, *held.counts, summing);
-  if (!added) return added.error().Wrap("usage of " + TextOf(space));
+  AddCounts(state_->pool, *held.counts, summing);
   if (!summing.troubles.empty()) return summing.troubles.Error();
   if (beside.owners == nullptr) return summing.sum.Result();
   const Ties::Pairs* const shared = state_->SharedIn(space, *beside.owners);
@@ -186,7 +171,7 @@ base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Facts& fac
   const bool meant = space != nullptr ? space->ties.IsMeant(*tie, of_owner)
                                       : of_owner == nullptr || of_owner->name == tie->name;
   if (!meant) return usage;
-  if (auto taken = usage->Add(Common(*usage, owner->usage), -1); !taken) return taken.error();
+  usage->Add(Common(*usage, owner->usage), -1);
   return usage;
 }
 

@@ -23,8 +23,7 @@ json::Object Difference(const ResourceList& stored, const ResourceList& desired)
 
 }  // namespace
 
-base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
-                                        const ResourceList& held) {
+QuotaStatus DesiredStatus(const Quota& quota, const Observed& observed, const ResourceList& held) {
   QuotaStatus desired{.hard = quota.hard, .used = {}};
   desired.used.Reserve(quota.hard.size());
   for (const auto& [name, limit] : quota.hard) {
@@ -35,10 +34,9 @@ base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& obse
       if (last != nullptr) desired.used.Set(name, *last);
       continue;
     }
-    const base::Result<Quantity> used = counted->Add(held.Get(name));
-    if (!used) return used.error().Wrap("used " + name);
+    const Quantity used = counted->Add(held.Get(name));
     const bool partial = std::ranges::find(observed.partial, name) != observed.partial.end();
-    desired.used.Set(name, partial && last != nullptr ? std::max(*used, *last) : *used);
+    desired.used.Set(name, partial && last != nullptr ? std::max(used, *last) : used);
   }
   return desired;
 }

@@ -113,9 +113,8 @@ struct Observed {
 // The status that the quota should have: hard from the spec; used as observed, plus `held` (charges
 // for objects that our watch has not shown yet). An unknown name keeps its last value, or stays
 // absent if it has none. So does a name that no evaluator owns, as in Kubernetes. A partial name is
-// not lowered. Errors: kInvalidArgument on overflow, with the name.
-base::Result<QuotaStatus> DesiredStatus(const Quota& quota, const Observed& observed,
-                                        const ResourceList& held);
+// not lowered.
+QuotaStatus DesiredStatus(const Quota& quota, const Observed& observed, const ResourceList& held);
 
 // True if `desired` must be written: it differs in value from the stored status. An absent status
 // counts as an empty one, which differs unless nothing is limited. `further`: see StatusPatch().

@@ -94,27 +94,21 @@ void ResourceList::Erase(std::string_view name) {
   if (at != items_.end() && at->first == name) items_.erase(at);
 }
 
-base::Result<void> ResourceList::Add(const ResourceList& other, std::int64_t times) {
-  // A copy, so that an overflow changes nothing.
+void ResourceList::Add(const ResourceList& other, quantity::Int128 times) {
   std::vector<Item> sum;
   sum.reserve(items_.size() + other.size());
   auto own = items_.begin();
   for (const auto& [name, quantity] : other) {
     while (own != items_.end() && own->first < name) sum.push_back(*own++);
     const bool common = own != items_.end() && own->first == name;
-    const base::Result<Quantity> addend = quantity.Mul(times);
-    if (!addend) return addend.error().Wrap(name);
-    const base::Result<Quantity> total = (common ? own->second : Quantity()).Add(*addend);
-    if (!total) return total.error().Wrap(name);
-    sum.emplace_back(name, *total);
+    sum.emplace_back(name, (common ? own->second : Quantity()).Add(quantity.Mul(times)));
     if (common) ++own;
   }
   sum.insert(sum.end(), own, items_.end());
   items_ = std::move(sum);
-  return {};
 }
 
-base::Result<ResourceList> SumOf(std::vector<Item> items) {
+ResourceList SumOf(std::vector<Item> items) {
   SortByName(items);
   auto sum = items.begin();
   for (auto item = items.begin(); item != items.end(); ++item) {
@@ -123,9 +117,7 @@ base::Result<ResourceList> SumOf(std::vector<Item> items) {
       if (++sum != item) *sum = std::move(*item);
       continue;
     }
-    const base::Result<Quantity> total = sum->second.Add(item->second);
-    if (!total) return total.error().Wrap(item->first);
-    sum->second = *total;
+    sum->second = sum->second.Add(item->second);
   }
   if (!items.empty()) items.erase(sum + 1, items.end());
   return ResourceList::FromItems(std::move(items));
@@ -142,12 +134,16 @@ std::string ResourceList::ToString() const {
   return text;
 }
 
+Quantity Above(const Quantity& a, const Quantity& b) { return a > b ? a.Sub(b) : Quantity(); }
+
+Quantity Rest(const Quantity& a, const Quantity& b) { return std::max(a.Sub(b), Quantity()); }
+
 ResourceList Excess(const ResourceList& a, const ResourceList& b) {
   ResourceList excess;
   excess.Reserve(a.size());
   for (const auto& [name, amount] : a) {
-    const base::Result<Quantity> difference = amount.Sub(b.Get(name));
-    if (difference && difference->Sign() > 0) excess.Set(name, *difference);
+    const Quantity growth = Above(amount, b.Get(name));
+    if (!growth.IsZero()) excess.Set(name, growth);
   }
   return excess;
 }

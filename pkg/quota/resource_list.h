@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "pkg/base/error.h"
 #include "pkg/quantity/quantity.h"
 
 namespace quota {
@@ -31,9 +30,8 @@ class ResourceList {
   void SetAll(const ResourceList& other);
   void Erase(std::string_view name);
   void Reserve(std::size_t names) { items_.reserve(names); }
-  // Adds `times` times `other` to each name; new names are added. Errors: overflow, naming the
-  // name; this list is then unchanged.
-  base::Result<void> Add(const ResourceList& other, std::int64_t times = 1);
+  // Adds `times` times `other` to each name; new names are added.
+  void Add(const ResourceList& other, quantity::Int128 times = 1);
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::size_t size() const { return items_.size(); }
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
@@ -50,11 +48,17 @@ class ResourceList {
   std::vector<Item> items_;  // sorted by name, each name once
 };
 
-// The sums by name of items in any order. Errors: overflow, naming the name.
-base::Result<ResourceList> SumOf(std::vector<ResourceList::Item> items);
+// The sums by name of items in any order.
+ResourceList SumOf(std::vector<ResourceList::Item> items);
 
-// For each name the amount of `a` above `b`, only if it is positive. Amounts are at least 0 (the
-// API server's validation), so nothing overflows; on overflow the name is left out.
+// Returns the growth from `b` to `a`: their difference where `a` is more, else zero. Between two
+// saturated amounts there is none.
+Quantity Above(const Quantity& a, const Quantity& b);
+
+// Returns what is left of `a` without `b`, at least zero. A saturated amount stays saturated.
+Quantity Rest(const Quantity& a, const Quantity& b);
+
+// For each name Above() of `a` and `b`, only if it is positive.
 ResourceList Excess(const ResourceList& a, const ResourceList& b);
 
 // All names of both lists, each with the larger quantity.

@@ -55,7 +55,7 @@ ResourceList UsageOfParts(const ScopeSelector& selector, const Facts& facts,
   ResourceList usage;
   for (const Part& part : facts.parts) {
     if (!Matches(selector, part.attributes, known)) continue;
-    (void)usage.Add(part.usage);  // cannot overflow: facts.usage has the sum of all parts
+    usage.Add(part.usage);
   }
   return usage;
 }

@@ -90,7 +90,7 @@ std::map<std::string, Quantity> TruthOf(const Room& room) {
   for (const Crop& crop : room.crops) {
     const auto count = static_cast<std::int64_t>(crop.alive.size());
     for (const auto& [name, amount] : crop.each) {
-      truth[name] = *truth[name].Add(*Parsed(amount).Mul(count));
+      truth[name] = truth[name].Add(Parsed(amount).Mul(count));
     }
   }
   return truth;

@@ -44,10 +44,8 @@ void Comparison::CompareAmount(const std::string& what, const quantity::Quantity
   const bool same_value = number == theirs.StringAt({"nanos"}) &&
                           FormatName(ours.format()) == theirs.StringAt({"format"});
   if (same_value && text == theirs.StringAt({"text"})) return;
-  if (same_value && WithDroppedSuffix(ours) == theirs.StringAt({"text"})) {
-    departures.Add(Departure::kDroppedSuffix);
-    return;
-  }
+  if (IsSaturation(ours, theirs.StringAt({"nanos"}))) return departures.Add(Departure::kSaturated);
+  if (same_value && HasOtherText(ours)) return departures.Add(Departure::kOtherText);
   Differ(what + ": ours " + text + " (" + number + " " + std::string(FormatName(ours.format())) +
          "), upstream " + json::Write(theirs));
 }

@@ -110,7 +110,8 @@ class DecisionComparison : public Comparison {
       departures.Add(Departure::kUncounted);
     } else if (Canonical(ours) != Canonical(theirs)) {
       Differ("ours '" + ours + "', upstream '" + std::string(theirs) + "': " + what_);
-    } else if (ours.empty() && quota::Apply(verdict.needs, standings)) {
+    } else if (ours.empty()) {
+      quota::Apply(verdict.needs, standings);
       for (const quota::Standing& standing : standings) CompareUsed(standing, answer);
     }
   }

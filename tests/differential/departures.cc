@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <chrono>
-#include <cmath>
 #include <limits>
 
 #include "pkg/api/time.h"
@@ -17,7 +16,6 @@ using quantity::Quantity;
 using quota::ScopeOperator;
 
 constexpr std::string_view kMostNanos = "170141183460469231731687303715884105727";
-constexpr long double kNanosPerOne = 1e9L;
 
 bool IsLabelValue(std::string_view value) {
   const auto is_end = [](unsigned char c) { return std::isalnum(c) != 0; };
@@ -29,27 +27,13 @@ bool IsLabelValue(std::string_view value) {
                            is_end(static_cast<unsigned char>(value.back())));
 }
 
-// The sum of the magnitudes of everything below that could be an amount.
-long double MagnitudeOf(const json::Value& value) {
-  long double sum = 0;
-  if (const json::Array* list = value.AsArray()) {
-    for (const json::Value& element : *list) sum += MagnitudeOf(element);
-  } else if (const json::Object* object = value.AsObject()) {
-    for (const auto& [name, member] : *object) sum += MagnitudeOf(member);
-  } else if (value.IsString()) {
-    const auto amount = Quantity::Parse(*value.AsString());
-    if (amount) sum = std::fabs(static_cast<long double>(amount->nanos()) / kNanosPerOne);
-  }
-  return sum;
-}
-
 }  // namespace
 
 std::string Departures::ToString() const {
-  constexpr std::array<std::string_view, 9> kNames = {
-      "beyond the limit",       "exponent beyond 32 bits", "suffix beyond E or Ei",
-      "no label selector",      "operator on a predicate", "pod being removed",
-      "devices beyond 64 bits", "update without need",     "extended resource without a count"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "saturated",           "exponent beyond 32 bits",          "text that does not read back",
+      "no label selector",   "operator on a predicate",          "pod being removed",
+      "update without need", "extended resource without a count"};
   std::string text;
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (met_[i] == 0) continue;
@@ -59,28 +43,28 @@ std::string Departures::ToString() const {
   return text.empty() ? "none" : text;
 }
 
-bool IsBeyondLimit(std::string_view nanos) {
-  if (nanos.starts_with('-')) nanos.remove_prefix(1);
-  return nanos.size() > kMostNanos.size() ||
-         (nanos.size() == kMostNanos.size() && nanos > kMostNanos);
+bool IsSaturation(const Quantity& ours, std::string_view nanos) {
+  const bool negative = nanos.starts_with('-');
+  if (negative) nanos.remove_prefix(1);
+  const bool large = nanos.size() > kMostNanos.size() ||
+                     (nanos.size() == kMostNanos.size() && nanos >= kMostNanos);
+  return large && ours.IsSaturated() && negative == (ours.Sign() < 0);
 }
 
-std::string WithDroppedSuffix(const Quantity& number) {
-  constexpr Int128 kOne = 1'000'000'000;
-  Int128 rest = number.nanos();
-  if (rest == 0 || rest % kOne != 0 || number.format() == quantity::Format::kDecimalExponent) {
-    return "";
+bool HasOtherText(const Quantity& number) {
+  constexpr Int128 kLargestBinary =
+      Int128{std::numeric_limits<std::int64_t>::max()} * 1'000'000'000;
+  constexpr Int128 kNoSuffix = Int128{1'000'000'000'000'000} * 1'000'000'000'000'000;  // 10^21
+  const Int128 nanos = number.nanos() < 0 ? -number.nanos() : number.nanos();
+  switch (number.format()) {
+    case quantity::Format::kBinarySI:
+      return nanos > kLargestBinary;
+    case quantity::Format::kDecimalSI:
+      return nanos % kNoSuffix == 0;
+    case quantity::Format::kDecimalExponent:
+      return false;
   }
-  rest /= kOne;
-  const Int128 base = number.format() == quantity::Format::kBinarySI ? 1024 : 1000;
-  int stripped = 0;
-  for (; rest % base == 0; ++stripped) rest /= base;
-  if (stripped < 7) return "";
-  std::string digits;
-  for (Int128 left = rest < 0 ? -rest : rest; left != 0; left /= 10) {
-    digits.insert(digits.begin(), static_cast<char>('0' + static_cast<int>(left % 10)));
-  }
-  return (rest < 0 ? "-" : "") + digits;
+  return false;
 }
 
 bool ExponentWraps(std::string_view text) {
@@ -92,20 +76,6 @@ bool ExponentWraps(std::string_view text) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
   return error == std::errc() && end == digits.data() + digits.size() &&
          exponent != static_cast<std::int32_t>(exponent);
-}
-
-bool MayPassLimit(const json::Value& object) {
-  // A little less, because the sum is rounded.
-  return MagnitudeOf(object) > 1.7e29L;
-}
-
-bool HasManyDevices(const json::Object& usage) {
-  constexpr std::string_view kMost = "9223372036854775807000000000";
-  return std::ranges::any_of(usage, [&](const json::Member& member) {
-    const std::string_view nanos = member.second.StringAt({"nanos"});
-    return member.first.ends_with(".deviceclass.resource.k8s.io/devices") &&
-           (nanos.size() > kMost.size() || (nanos.size() == kMost.size() && nanos > kMost));
-  });
 }
 
 bool IsNoLabelSelector(const quota::ScopeRequirement& requirement) {

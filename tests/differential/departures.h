@@ -3,13 +3,13 @@
 // Intended differences from upstream. Each is one predicate that holds exactly for its case; the
 // comparison ignores no other difference.
 //
-//   kBeyondLimit     a number beyond ±(2^127 - 1) nanos (1.7e29) is refused; upstream's numbers are
+//   kSaturated       a number from 2^127 - 1 nanos (1.7e29) on is saturated; upstream's numbers are
 //                    unbounded.
 //   kExponentWraps   upstream truncates an exponent to 32 bits, so that 1e4294967296 is 1 there;
-//                    here it is refused like every number beyond the limit, or rounded to 1n like
-//                    1e-10.
-//   kDroppedSuffix   upstream prints 1000E as "1", because it has no suffix for 10^21; here the
-//                    text equals the value.
+//                    here it is saturated, or rounded to 1n like 1e-10.
+//   kOtherText       an API server that is sent what upstream prints would store another number:
+//                    "1" for 1000E, because there is no suffix for 10^21, or 14Ei, which is capped
+//                    when it is parsed. Here the text equals the value.
 //   kLabelSelector   upstream turns a selector's classes into label selectors. An invalid one (a
 //                    class name longer than 63 characters, In without values) is an error there
 //                    that leaves used at 0; here names are compared as they are.
@@ -17,7 +17,6 @@
 //                    classes, which the API server refuses; here they are evaluated as written.
 //   kRemoval         a pod past its deletion grace counts two seconds longer, until the API server
 //                    has removed it.
-//   kManyDevices     more than 2^63 - 1 devices of one class in one claim are refused.
 //   kFreeUpdate      an update that needs no more quota is admitted, even if the quota is not
 //                    counted yet or a container does not specify what is limited; upstream refuses
 //                    it.
@@ -38,13 +37,12 @@
 namespace differential {
 
 enum class Departure {
-  kBeyondLimit,
+  kSaturated,
   kExponentWraps,
-  kDroppedSuffix,
+  kOtherText,
   kLabelSelector,
   kPredicate,
   kRemoval,
-  kManyDevices,
   kFreeUpdate,
   kUncounted
 };
@@ -56,21 +54,17 @@ class Departures {
   [[nodiscard]] std::string ToString() const;
 
  private:
-  std::array<std::size_t, 9> met_{};
+  std::array<std::size_t, 8> met_{};
 };
 
-// `nanos` is upstream's number, in decimal.
-bool IsBeyondLimit(std::string_view nanos);
-// Upstream's text for a number without a suffix for its size; "" if there is a suffix.
-std::string WithDroppedSuffix(const quantity::Quantity& number);
+// True if upstream's number, in decimal, is what `ours` is saturated for.
+bool IsSaturation(const quantity::Quantity& ours, std::string_view nanos);
+// True if upstream prints this number, which is not saturated, with a text that does not read back.
+bool HasOtherText(const quantity::Quantity& number);
 // True if the text ends in an exponent that does not fit 32 bits.
 bool ExponentWraps(std::string_view text);
-// True if a sum of this object's amounts may exceed the limit: all of them together do.
-bool MayPassLimit(const json::Value& object);
 // True if the object's deletion grace ended at most two seconds ago.
 bool IsBeingRemoved(const json::Value& object, base::WallTime now);
-// True if upstream counts more devices of one class in a claim than fit 64 bits.
-bool HasManyDevices(const json::Object& usage);
 // True if upstream cannot turn it into a label selector.
 bool IsNoLabelSelector(const quota::ScopeRequirement& requirement);
 // True if the scope has no classes and the operator is not the one it allows.

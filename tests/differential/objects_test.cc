@@ -92,7 +92,7 @@ class ObjectComparison : public Comparison {
     CompareVersions(*answer.At({"served"}), *now);
     const auto facts = evaluator_.facts_of(*object, *now);
     if (!facts) {
-      CheckRefusal(facts.error().message, *question->At({"object"}), answer);
+      Differ(what_ + ": " + facts.error().message);
       return;
     }
     const bool removal = IsBeingRemoved(*object, *now) && facts->later;
@@ -169,16 +169,6 @@ class ObjectComparison : public Comparison {
         a.later.has_value() == b.later.has_value() &&
         (!a.later || (a.later->at == b.later->at && a.later->facts == b.later->facts));
     return a.now == b.now && later && a.tie == b.tie && a.flaw == b.flaw;
-  }
-
-  void CheckRefusal(const std::string& why, const json::Value& object, const json::Value& answer) {
-    if (why.find("quantity is out of range") != std::string::npos && MayPassLimit(object)) {
-      departures.Add(Departure::kBeyondLimit);
-    } else if (why.ends_with("is too much") && HasManyDevices(*answer.At({"usage"})->AsObject())) {
-      departures.Add(Departure::kManyDevices);
-    } else {
-      Differ(what_ + ": " + why);
-    }
   }
 
   [[nodiscard]] bool Owns(const std::string& name) const {

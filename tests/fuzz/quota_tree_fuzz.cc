@@ -139,7 +139,7 @@ class World {
     for (const auto& [name, ns] : namespaces_) {
       for (const std::string& quota : Reaching(ns)) {
         ResourceList& used = quotas_.at(quota).status.used;
-        used.Set(kResource, *used.Get(kResource).Add(Quantity::FromInt(ns.used)));
+        used.Set(kResource, used.Get(kResource).Add(Quantity::FromInt(ns.used)));
       }
     }
   }
@@ -193,7 +193,7 @@ class World {
       Quantity defined;
       for (const auto& [child, quota] : quotas_) {
         if (IsRoot(child) || quota.cluster->parent != way[i].name) continue;
-        defined = *defined.Add(PromisedTo(child).Get(kResource));
+        defined = defined.Add(PromisedTo(child).Get(kResource));
       }
       fuzz::Require(promised == defined, "its children are promised what is guaranteed and free");
     }
@@ -201,7 +201,7 @@ class World {
     const Quantity available = quota::Available(standings, 0).Get(kResource);
     const Quantity used = own.status.used.Get(kResource);
     const Quantity most = std::max(own.hard.Get(kResource), used);
-    fuzz::Require(*available.Add(used) <= most, "no more is available than its limit leaves");
+    fuzz::Require(available.Add(used) <= most, "no more is available than its limit leaves");
     const Quantity missing = quota::Missing(standings, 0).Get(kResource);
     fuzz::Require(missing <= PromisedTo(name).Get(kResource), "no more is missing than promised");
     if (!missing.IsZero()) fuzz::Require(!IsRoot(name), "nothing is missing without a parent");

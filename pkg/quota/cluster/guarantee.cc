@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "pkg/quota/saturating.h"
-
 namespace quota {
 namespace {
 
@@ -19,8 +17,8 @@ Quantity TakenOf(const Standing& standing, std::string_view name, const Quantity
   if (had.IsZero()) return std::min(promised, growth);
   // `used` already includes `had`, so compute the promise as it was without that.
   const Quantity guaranteed = GuaranteedTo(*standing.quota).Get(name);
-  const Quantity before = Above(Sum(guaranteed, had), standing.used.Get(name));
-  return std::min(before, Sum(growth, had));
+  const Quantity before = Above(guaranteed.Add(had), standing.used.Get(name));
+  return std::min(before, growth.Add(had));
 }
 
 // True if `above` counts every object that `below` counts: it has no further requirements.
@@ -33,10 +31,10 @@ bool CountsAllOf(const ScopeSelector& above, const ScopeSelector& below) {
 // Returns what `parent` leaves to `child`. That is the larger of two amounts: what is free and not
 // promised to others, and what is promised to `child`, as far as it is free.
 Quantity LeftFor(const Standing& parent, const Standing& child, std::string_view name) {
-  const Quantity free = Above(parent.quota->status.hard.Get(name), parent.used.Get(name));
+  const Quantity free = Rest(parent.quota->status.hard.Get(name), parent.used.Get(name));
   const Quantity own = child.tree.promised.Get(name);
-  const Quantity others = Above(parent.tree.promised_below.Get(name), own);
-  return std::max(Above(free, others), std::min(free, own));
+  const Quantity others = Rest(parent.tree.promised_below.Get(name), own);
+  return std::max(Rest(free, others), std::min(free, own));
 }
 
 bool Limits(const Quota& above, const Quota& quota, std::string_view name) {
@@ -54,7 +52,7 @@ ResourceList Promised(const Quota& quota, const ResourceList& used) {
   ResourceList promised;
   for (const auto& [name, amount] : GuaranteedTo(quota)) {
     const Quantity* now = used.Find(name);
-    const Quantity left = now != nullptr ? Above(amount, *now) : Quantity();
+    const Quantity left = now != nullptr ? Rest(amount, *now) : Quantity();
     if (!left.IsZero()) promised.Set(name, left);
   }
   return promised;
@@ -64,8 +62,9 @@ void Promise(std::vector<Standing>& standings, std::size_t child, ResourceList p
   TreePlace& place = standings[child].tree;
   if (place.parent) {
     ResourceList& below = standings[*place.parent].tree.promised_below;
-    below = Excess(below, place.promised);
-    AddTo(below, promised);
+    for (const auto& [name, amount] : place.promised)
+      below.Set(name, Rest(below.Get(name), amount));
+    below.Add(promised);
   }
   place.promised = std::move(promised);
 }
@@ -79,8 +78,8 @@ Quantity HeldBack(const std::vector<Standing>& standings, const Takings& takings
     const auto& [index, growths, had] = taking->second;
     const Standing& child = standings[index];
     const Quantity growth = growths.Get(name);
-    held = Above(held, std::min(child.tree.promised.Get(name), growth));
-    taken = Sum(taken, TakenOf(child, name, growth, had.Get(name)));
+    held = Rest(held, std::min(child.tree.promised.Get(name), growth));
+    taken = taken.Add(TakenOf(child, name, growth, had.Get(name)));
   }
   return need.amount.Get(name) > taken ? held : Quantity();
 }
@@ -91,7 +90,7 @@ ResourceList Available(const std::vector<Standing>& standings, std::size_t quota
   for (const auto& [name, limit] : here.quota->status.hard) {
     const Quantity* used = here.used.Find(name);
     if (used == nullptr) continue;
-    Quantity left = Above(limit, *used);
+    Quantity left = Rest(limit, *used);
     std::size_t child = quota;
     while (const auto parent = standings[child].tree.parent) {
       if (Limits(*standings[*parent].quota, *here.quota, name)) {
@@ -111,8 +110,8 @@ ResourceList Missing(const std::vector<Standing>& standings, std::size_t quota) 
   const Standing& above = standings[*here.tree.parent];
   for (const auto& [name, promised] : here.tree.promised) {
     if (!Limits(*above.quota, *here.quota, name)) continue;
-    const Quantity free = Above(above.quota->status.hard.Get(name), above.used.Get(name));
-    const Quantity lacks = std::min(promised, Above(above.tree.promised_below.Get(name), free));
+    const Quantity free = Rest(above.quota->status.hard.Get(name), above.used.Get(name));
+    const Quantity lacks = std::min(promised, Rest(above.tree.promised_below.Get(name), free));
     if (!lacks.IsZero()) missing.Set(name, lacks);
   }
   return missing;

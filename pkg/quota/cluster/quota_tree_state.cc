@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "pkg/quota/cluster/quota_tree_parts.h"
-#include "pkg/quota/saturating.h"
 
 namespace quota {
 
@@ -34,7 +33,7 @@ void QuotaTree::SumGuarantees() {
   std::map<const Lineage::Member*, ResourceList> sums;
   for (const auto& [name, node] : nodes_) {
     if (node->place->up == nullptr || node->guaranteed.empty()) continue;
-    AddTo(sums[node->place->up], node->guaranteed);
+    sums[node->place->up].Add(node->guaranteed);
   }
   for (const auto& [name, node] : nodes_) {
     node->overpromised = {};

@@ -2,8 +2,6 @@
 
 #include <map>
 
-#include "pkg/quota/saturating.h"
-
 namespace quota {
 namespace {
 
@@ -31,7 +29,7 @@ std::vector<TreePlace> PlacesOf(const QuotaTree& tree, const QuotaTree::Reach& r
     if (members[i] == nullptr) continue;
     for (const Lineage::Member* child : members[i]->below) {
       const ResourceList kept = promised(child->name);
-      AddTo(places[i].promised_below, kept);
+      places[i].promised_below.Add(kept);
       const auto found = indices.find(child);
       if (found == indices.end()) continue;
       places[found->second].parent = i;

@@ -144,7 +144,7 @@ std::vector<Share> SharesOf(const PodResources& pod, ResourceList Amounts::*list
 // The sum over what runs at the same time: all containers and sidecars, or, if that is more, an
 // init container with the sidecars that started before it. `shares` have one name, in the order of
 // the containers.
-base::Result<Quantity> AtOnce(std::span<const Share> shares) {
+Quantity AtOnce(std::span<const Share> shares) {
   std::optional<Quantity> running;
   std::optional<Quantity> peak;
   Quantity sidecars;
@@ -152,22 +152,18 @@ base::Result<Quantity> AtOnce(std::span<const Share> shares) {
     const bool sidecar = share.of == Share::Of::kSidecar;
     if (share.of != Share::Of::kContainer) {
       // The first summand decides the format.
-      const base::Result<Quantity> at_start =
-          sidecar ? sidecars.Add(share.amount) : share.amount.Add(sidecars);
-      if (!at_start) return at_start;
-      if (!peak || *peak < *at_start) peak = *at_start;
+      const Quantity at_start = sidecar ? sidecars.Add(share.amount) : share.amount.Add(sidecars);
+      if (!peak || *peak < at_start) peak = at_start;
       if (!sidecar) continue;  // it ends before the others start
-      sidecars = *at_start;
+      sidecars = at_start;
     }
-    const base::Result<Quantity> sum = running.value_or(Quantity()).Add(share.amount);
-    if (!sum) return sum;
-    running = *sum;
+    running = running.value_or(Quantity()).Add(share.amount);
   }
   return !running || (peak && *running < *peak) ? *peak : *running;
 }
 
 // Sorted once by name, because both the containers and the names can be thousands.
-base::Result<ResourceList> Aggregate(const PodResources& pod, ResourceList Amounts::*list) {
+ResourceList Aggregate(const PodResources& pod, ResourceList Amounts::*list) {
   std::vector<Share> shares = SharesOf(pod, list);
   const bool sorted = std::ranges::is_sorted(shares, {}, &Share::name);
   if (!sorted) std::ranges::stable_sort(shares, {}, &Share::name);
@@ -175,9 +171,7 @@ base::Result<ResourceList> Aggregate(const PodResources& pod, ResourceList Amoun
   for (auto first = shares.begin(); first != shares.end();) {
     const auto end = std::find_if(first, shares.end(),
                                   [&](const Share& one) { return one.name != first->name; });
-    const base::Result<Quantity> sum = AtOnce({first, end});
-    if (!sum) return sum.error().Wrap(first->name);
-    total.Set(first->name, *sum);
+    total.Set(first->name, AtOnce({first, end}));
     first = end;
   }
   return total;
@@ -246,23 +240,20 @@ base::Result<PodResources> ParsePodResources(const json::Value& pod) {
   return resources;
 }
 
-base::Result<Amounts> TotalOf(const PodResources& pod) {
-  auto requests = Aggregate(pod, &Amounts::requests);
-  if (!requests) return requests.error();
-  auto limits = Aggregate(pod, &Amounts::limits);
-  if (!limits) return limits.error();
+Amounts TotalOf(const PodResources& pod) {
+  Amounts total{Aggregate(pod, &Amounts::requests), Aggregate(pod, &Amounts::limits)};
   if (pod.pod_level) {
-    ReplaceByPodLevel(pod.pod_level->requests, *requests);
-    ReplaceByPodLevel(pod.pod_level->limits, *limits);
+    ReplaceByPodLevel(pod.pod_level->requests, total.requests);
+    ReplaceByPodLevel(pod.pod_level->limits, total.limits);
   }
-  if (auto done = requests->Add(pod.overhead); !done) return done.error();
+  total.requests.Add(pod.overhead);
   // Overhead is added to a limit only if there is one.
   ResourceList limited_overhead;
   for (const auto& [name, quantity] : pod.overhead) {
-    if (!limits->Get(name).IsZero()) limited_overhead.Set(name, quantity);
+    if (!total.limits.Get(name).IsZero()) limited_overhead.Set(name, quantity);
   }
-  if (auto done = limits->Add(limited_overhead); !done) return done.error();
-  return Amounts{std::move(*requests), std::move(*limits)};
+  total.limits.Add(limited_overhead);
+  return total;
 }
 
 bool IsBestEffort(const PodResources& pod) {

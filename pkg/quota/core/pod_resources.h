@@ -44,8 +44,7 @@ std::vector<std::string> PodResourceFields();
 // Errors: kMalformed, naming the field.
 base::Result<PodResources> ParsePodResources(const json::Value& pod);
 
-// Errors: kInvalidArgument, naming the resource, if a sum does not fit.
-base::Result<Amounts> TotalOf(const PodResources& pod);
+Amounts TotalOf(const PodResources& pod);
 
 // True if the API server would compute the QoS class BestEffort: no positive amount of cpu or
 // memory in any container, or, if the pod has pod-level resources, in those.

@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/quota/saturating.h"
 #include "tests/pkg/accounting/accounting_fixture.h"
 
 namespace reserve_test {

@@ -10,7 +10,6 @@
 #include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/quantity_field.h"
-#include "pkg/quota/saturating.h"
 
 namespace applied_test {
 
@@ -68,7 +67,7 @@ json::Value Applied(const Forest& forest, const std::string& name) {
   quota::ResourceList below;
   for (const auto* child : forest.Place(name)->below) {
     const quota::Quota& one = *forest.Find(child->name);
-    quota::AddTo(below, quota::Promised(one, one.status.used));
+    below.Add(quota::Promised(one, one.status.used));
   }
   if (!below.empty()) status.Set("guaranteedBelow", quota::ToJson(below));
   return json::Object{

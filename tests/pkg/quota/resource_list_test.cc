@@ -28,20 +28,26 @@ TEST_CASE("resource list: a missing name is not a zero, and notation does not ma
 
 TEST_CASE("resource list: adding multiplies and adds new names", "[quota]") {
   ResourceList list = List({{"pods", "1"}});
-  REQUIRE(list.Add(List({{"pods", "2"}, {"memory", "512Mi"}}), 3).has_value());
+  list.Add(List({{"pods", "2"}, {"memory", "512Mi"}}), 3);
   CHECK(list.ToString() == "memory=1536Mi,pods=7");
-  REQUIRE(list.Add(List({{"pods", "2"}}), -1).has_value());
+  list.Add(List({{"pods", "2"}}), -1);
   CHECK(list.Get("pods") == Q("5"));
 }
 
-TEST_CASE("resource list: the error for an overflow names the resource, and the list is unchanged",
-          "[quota]") {
-  ResourceList list = List({{"cpu", "1"}, {"memory", "170141183460469231731687303715"}});
-  const auto added = list.Add(List({{"cpu", "1"}, {"memory", "1Gi"}}));
-  REQUIRE_FALSE(added.has_value());
-  CHECK(added.error().code == base::ErrorCode::kInvalidArgument);
-  CHECK(added.error().message.starts_with("memory: quantity is out of range"));
-  CHECK(list.Get("cpu") == Q("1"));
+TEST_CASE("resource list: a growth and a rest differ for saturated amounts", "[quota]") {
+  CHECK(Above(Q("5"), Q("3")) == Q("2"));
+  CHECK(Rest(Q("5"), Q("3")) == Q("2"));
+  CHECK(Above(Q("3"), Q("5")).IsZero());
+  CHECK(Rest(Q("3"), Q("5")).IsZero());
+  CHECK(Above(Q("1e30"), Q("5")) == Q("1e30"));
+  CHECK(Rest(Q("1e30"), Q("5")) == Q("1e30"));
+  CHECK(Above(Q("5"), Q("1e30")).IsZero());
+  CHECK(Rest(Q("5"), Q("1e30")).IsZero());
+  // An update from 1e31 to 1e30 does not grow, but 1e31 without 1e30 may be anything.
+  CHECK(Above(Q("1e30"), Q("1e31")).IsZero());
+  CHECK(Rest(Q("1e31"), Q("1e30")) == Q("1e30"));
+  CHECK(Excess(List({{"cpu", "1e30"}, {"pods", "2"}}), List({{"cpu", "1e30"}, {"pods", "1"}})) ==
+        List({{"pods", "1"}}));
 }
 
 }  // namespace

@@ -55,12 +55,7 @@ base::Result<std::optional<Quantity>> BytesFrom(const json::Value* amount, const
   if (amount == nullptr) return std::optional<Quantity>();
   const base::Result<Quantity> exact = QuantityFrom(*amount, field);
   if (!exact) return exact.error();
-  const base::Result<Quantity> rounded = exact->RoundUpToInteger();
-  if (!rounded) {
-    return base::Error{.code = base::ErrorCode::kMalformed,
-                       .message = std::string(field) + ": " + rounded.error().message};
-  }
-  return std::optional<Quantity>(*rounded);
+  return std::optional<Quantity>(exact->RoundUpToInteger());
 }
 
 // The requested storage, or the allocated storage if that is more: a claim that was made smaller

@@ -109,12 +109,8 @@ base::Result<ObjectFacts> FactsOf(const json::Value& pod, base::WallTime now) {
   if (IsFinished(pod) || (free_from && *free_from <= now)) {
     return ObjectFacts{.now = std::move(stored), .later = std::nullopt, .tie = TieOf(pod)};
   }
-  const base::Result<Amounts> total = TotalOf(*resources);
-  if (!total) {
-    return base::Error{.code = base::ErrorCode::kMalformed, .message = total.error().message};
-  }
   ObjectFacts facts{.now = {}, .later = std::nullopt, .tie = TieOf(pod)};
-  facts.now = {.usage = UsageOf(*total), .attributes = std::move(*attributes)};
+  facts.now = {.usage = UsageOf(TotalOf(*resources)), .attributes = std::move(*attributes)};
   if (free_from) facts.later = LaterFacts{.at = *free_from, .facts = std::move(stored)};
   return facts;
 }

@@ -193,9 +193,8 @@ class Binding {
     }
   }
 
-  // Nothing for an invalid or an impossible amount: Kubernetes, too, caps at 2^63 - 1.
+  // Nothing for an invalid amount.
   Quantity Amount(const json::Value& value, std::int64_t count, const std::string& field) {
-    const auto most = Quantity::FromInt(std::numeric_limits<std::int64_t>::max());
     const base::Result<Quantity> one = QuantityFrom(value, field);
     if (!one) {
       Note("", one.error().message);
@@ -205,33 +204,23 @@ class Binding {
       Note(field, "must not be negative");
       return {};
     }
-    base::Result<Quantity> all = one->Mul(count);
-    if (all && *all <= most) return *all;
-    Note(field, std::to_string(count) + " times " + one->ToString() + " is too much");
-    return {};
-  }
-
-  ResourceList Sum(Items items) {
-    base::Result<ResourceList> sum = SumOf(std::move(items));
-    if (sum) return std::move(*sum);
-    Note("spec.components", sum.error().message);
-    return {};
+    return one->Mul(count);
   }
 
   // Components with several priority classes become parts, for quotas with scopes.
-  void SetWorkload(ByClass& by_class, Facts& facts) {
+  static void SetWorkload(ByClass& by_class, Facts& facts) {
     Items all;
     for (auto& [priority_class, items] : by_class) {
       std::ranges::copy(items, std::back_inserter(all));
       std::vector<Attribute> attributes;
       if (!priority_class.empty()) attributes.emplace_back(kScope, priority_class);
       if (by_class.size() > 1) {
-        facts.parts.push_back({Sum(std::move(items)), std::move(attributes)});
+        facts.parts.push_back({SumOf(std::move(items)), std::move(attributes)});
       } else {
         facts.attributes = std::move(attributes);
       }
     }
-    facts.usage = Sum(std::move(all));
+    facts.usage = SumOf(std::move(all));
   }
 
   // Counts the propagated object once, however many clusters it goes to.

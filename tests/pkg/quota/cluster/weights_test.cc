@@ -79,7 +79,7 @@ class World {
           return Decide(request, standings).kind != Kind::kRefused;
         };
         CHECK(fits(left));
-        CHECK_FALSE(fits(*left.Add(Quantity::FromInt(1))));
+        CHECK_FALSE(fits(left.Add(Quantity::FromInt(1))));
         ++available_;
       }
     }
@@ -204,7 +204,7 @@ class World {
                          const std::vector<Need>& needs) {
     std::vector<Need> written;
     std::ranges::copy_if(needs, std::back_inserter(written), [&](auto&) { return Below(2) > 0; });
-    REQUIRE(Apply(written, standings).has_value());
+    Apply(written, standings);
     for (const Need& need : written) standings[need.standing].answer = &need.absolute;
     const Verdict again = Decide(request, standings);
     INFO(again.message);

@@ -107,9 +107,6 @@ TEST_CASE("claims: the error for invalid storage names the field", "[quota][core
   CHECK(error(R"({"spec":{"resources":{"requests":{"storage":"1"}}},
                   "status":{"allocatedResources":{"storage":[]}}})") ==
         "status.allocatedResources[storage]: must be a quantity, not array");
-  CHECK(error(R"({"spec":{"resources":{"requests":{
-                  "storage":"170141183460469231731687303715.884105727"}}}})")
-            .starts_with("spec.resources.requests[storage]: "));
 }
 
 TEST_CASE("claims: the evaluator owns its names", "[quota][core]") {

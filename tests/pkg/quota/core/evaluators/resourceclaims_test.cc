@@ -122,7 +122,7 @@ ResourceList ExtendedAsDevices(const Facts& facts) {
 ResourceList UnitsAsDevices(const Facts& facts) {
   ResourceList devices;
   for (const ClassUnits& units : facts.classes) {
-    devices.Set(units.name + std::string(kDevices), Quantity::FromInt(units.units));
+    devices.Set(units.name + std::string(kDevices), Quantity::FromInt(1).Mul(units.units));
   }
   return devices;
 }

@@ -154,7 +154,7 @@ TEST_CASE("machines: sums beyond the largest quantity are exact", "[quota][ironc
   Machines machines;
   machines.PutClass(Class("huge", R"({"cpu":"1","memory":"7Ei"})"));
   for (std::uint64_t uid = 1; uid <= 1000; ++uid) machines.Put(Machine("huge"), uid);
-  CHECK(machines.Used({"requests.memory"}) == "requests.memory=7000Ei");
+  CHECK(machines.Used({"requests.memory"}) == "requests.memory=8070450532247928832k");
 }
 
 TEST_CASE("machines: a reference without a name is reported, and other machines count",
