@@ -66,6 +66,16 @@ Announcement MatchesNothing(const std::string& why) {
           "no object counts for this quota, it limits nothing: " + why, "ScopeMatchesNothing"};
 }
 
+Announcement UnreadableSpec(const quota::Quota& quota) {
+  const quota::UnreadableSpec& unreadable = quota.unreadable;
+  std::string text = unreadable.why + "; what can be read is enforced";
+  if (!unreadable.names.empty()) {
+    text += ", the usage of " + base::Join(unreadable.names, ", ") + " is unknown";
+    if (quota::MayRefuse(quota)) text += ", and requests that need it are refused";
+  }
+  return {EventType::kWarning, "QuotaUnreadable", std::move(text), "SpecUnreadable"};
+}
+
 // Reports what is not in `said` yet. False: some event was not accepted.
 bool SayFlaws(Flaws& said, const quota::Quota& quota, const Flaws& flaws,
               const QuotaConditions::Say& say) {
@@ -75,9 +85,13 @@ bool SayFlaws(Flaws& said, const quota::Quota& quota, const Flaws& flaws,
   const std::string& why = flaws.matches_nothing;
   const bool matched = why.empty() || said.matches_nothing == why || say(MatchesNothing(why));
   if (matched) said.matches_nothing = why;
-  if (!flaws.exempt) return counted && matched;
+  const std::string& unread = flaws.unreadable;
+  const bool read = unread.empty() || said.unreadable == unread || say(UnreadableSpec(quota));
+  if (read) said.unreadable = unread;
+  const bool all = counted && matched && read;
+  if (!flaws.exempt) return all;
   said.exempt = said.exempt || say(NotEnforced(quota.key.ns));
-  return counted && matched && said.exempt;
+  return all && said.exempt;
 }
 
 }  // namespace
@@ -160,6 +174,7 @@ std::vector<Announcement> QuotaConditions::ToldOf(const quota::Quota& quota) con
     if (!standing.said.empty()) told.push_back(standing.told);
   }
   const Flaws& flaws = found->second.flaws;
+  if (!flaws.unreadable.empty()) told.insert(told.begin(), UnreadableSpec(quota));
   if (!flaws.uncountable.empty()) told.push_back(UnknownNames(flaws.uncountable));
   if (!flaws.matches_nothing.empty()) told.push_back(MatchesNothing(flaws.matches_nothing));
   return told;

@@ -54,8 +54,9 @@ struct Flaws {
   std::vector<std::string> uncountable = {};  // names that can never be counted
   std::string matches_nothing = {};           // why nothing matches its selector; "": something can
   bool exempt = false;                        // admission refuses nothing in its namespace
+  std::string unreadable = {};                // UnreadableSpec::why
   [[nodiscard]] bool empty() const {
-    return uncountable.empty() && matches_nothing.empty() && !exempt;
+    return uncountable.empty() && matches_nothing.empty() && !exempt && unreadable.empty();
   }
 };
 

@@ -140,12 +140,14 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   account.OnQuota(context_.scheduler->Now(), before, *after,
                   before == nullptr || !store_.in_order(), counted);
   complaints_.Say("list of", after->key.ToString(), account.rejected);
+  complaints_.Say("stored status of", after->key.ToString(), after->garbage.why);
   if (cluster_ && (before == nullptr || before->status != after->status)) {
     largest_->OnUsed(after->key);
     TellChildren(*after, account);
   }
   const bool ours = after->resource_version == account.written_version;
-  const bool respecified = renamed || before->selector != after->selector;
+  const bool respecified = renamed || before->selector != after->selector ||
+                           before->unreadable.why != after->unreadable.why;
   if (!ours || respecified) return queue_.Add(after->key);
   // Our own write needs no recount, but its reservations are checked when their hold ends.
   queue_.AddAfter(after->key, recounter_.hold());

@@ -45,8 +45,9 @@ void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* afte
     unreadable_.erase(before->key);
     return;
   }
-  const bool respecified =
-      before == nullptr || before->hard != after->hard || before->selector != after->selector;
+  const bool respecified = before == nullptr || before->hard != after->hard ||
+                           before->selector != after->selector ||
+                           before->unreadable.why != after->unreadable.why;
   if (respecified) LookSoon(after->key);
   if (before == nullptr || before->status == after->status) return;
   if (const auto exceeded = BecameExceeded(before->status, *after)) Say(*after, *exceeded);
@@ -120,7 +121,8 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
   };
   const Flaws flaws{.uncountable = UncountableNames(parts_.api, quota->hard),
                     .matches_nothing = WhyNothingMatches(parts_.api, quota->selector),
-                    .exempt = parts_.options.exempt.contains(key.ns)};
+                    .exempt = parts_.options.exempt.contains(key.ns),
+                    .unreadable = quota->unreadable.why};
   const auto again = conditions_.Look(*quota, ObstaclesOf(*quota), flaws, now, server_since_, say);
   if (told && on_told_) on_told_(key);
   if (again) due_.AddAfter(key, *again - now);

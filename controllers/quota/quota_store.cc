@@ -40,8 +40,11 @@ void QuotaStore::Upsert(const json::Value& object) {
 
 void QuotaStore::Take(const api::ObjectKey& key, const json::Value& object, bool true_if_older) {
   base::Result<quota::Quota> quota = quota::ParseQuota(object, form_);
-  if (!quota) return MarkBroken(key, quota.error());
-  broken_.erase(key);
+  if (!quota) {
+    NoteBroken(key, quota.error().message);
+    return Drop(key);
+  }
+  NoteBroken(key, quota->unreadable.why);
   Put(std::move(*quota), true_if_older);
 }
 
@@ -148,12 +151,13 @@ void QuotaStore::Drop(const api::ObjectKey& key) {
   listener_.OnQuota(&node.mapped(), nullptr);
 }
 
-void QuotaStore::MarkBroken(const api::ObjectKey& key, const base::Error& why) {
-  if (std::exchange(broken_[key], why.message) != why.message) {
-    LOG(WARNING) << "quota cannot be read and is ignored quota_api=" << api_name_
-                 << " quota=" << key.ToString() << " error=" << json::Quote(why.message);
+void QuotaStore::NoteBroken(const api::ObjectKey& key, const std::string& why) {
+  if (why.empty()) {
+    broken_.erase(key);
+  } else if (std::exchange(broken_[key], why) != why) {
+    LOG(WARNING) << "a part of a quota cannot be read quota_api=" << api_name_
+                 << " quota=" << key.ToString() << " error=" << json::Quote(why);
   }
-  Drop(key);
 }
 
 const quota::Quota* QuotaStore::Find(const api::ObjectKey& key) const {

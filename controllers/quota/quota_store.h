@@ -3,9 +3,9 @@
 // The quotas of one quota API, as the API server last showed them. A reflector and the answers to
 // our own writes fill it; the newer one wins.
 //
-// A quota that cannot be read (a malformed quantity) is marked as broken. It is logged once, and
-// affects no other quota. Single-threaded. Pointers are valid until the next call that changes the
-// store, and never across a suspension.
+// A quota of which a part cannot be read (a malformed quantity) is logged once and counted as
+// broken. What can be read of it is enforced (quota::UnreadableSpec). Single-threaded. Pointers are
+// valid until the next call that changes the store, and never across a suspension.
 
 #include <functional>
 #include <map>
@@ -24,8 +24,7 @@ namespace controllers {
 class QuotaListener {
  public:
   virtual ~QuotaListener() = default;
-  // A quota was added (`before` is null), changed, or removed (`after` is null). Also called if a
-  // quota became broken (`after` is null) or readable again (`before` is null).
+  // A quota was added (`before` is null), changed, or removed (`after` is null).
   virtual void OnQuota(const quota::Quota* before, const quota::Quota* after) = 0;
   // The first list is complete.
   virtual void OnQuotasSynced() = 0;
@@ -72,6 +71,7 @@ class QuotaStore final : public informers::CollectionSink {
   // For the listener: true if the current change comes from the watch, which skips no version.
   [[nodiscard]] bool in_order() const { return in_order_; }
   [[nodiscard]] std::size_t size() const { return quotas_.size(); }
+  // The number of quotas of which a part cannot be read.
   [[nodiscard]] std::size_t broken() const { return broken_.size(); }
 
  private:
@@ -80,7 +80,8 @@ class QuotaStore final : public informers::CollectionSink {
   // True if the list shows that the quota does not exist any more.
   [[nodiscard]] bool IsGone(const quota::Quota& quota) const;
   void Drop(const api::ObjectKey& key);
-  void MarkBroken(const api::ObjectKey& key, const base::Error& why);
+  // `why`: what cannot be read; "": everything can.
+  void NoteBroken(const api::ObjectKey& key, const std::string& why);
 
   std::string api_name_;
   QuotaListener& listener_;

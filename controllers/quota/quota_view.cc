@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 namespace controllers {
 
 const QuotaView::Sources& QuotaView::sources() const {

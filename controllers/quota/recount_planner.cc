@@ -23,7 +23,8 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   quota::QuotaStatus desired =
       quota::DesiredStatus(guarded ? *guarded : quota, count.observed, held);
   const bool recorded = !account.list || account.list->used == desired.used;
-  const bool plausible = !takes_back && desired.hard == quota.status.hard &&
+  const bool plausible = !takes_back && quota.garbage.why.empty() &&
+                         desired.hard == quota.status.hard &&
                          account.IsPlausible(quota.status.used, desired.used);
   recount.differs = !plausible && (quota::NeedsWrite(quota, desired) || !recorded);
   if (!quota.reservations.empty()) accounting::RaiseFloor(next.list, view.floor_resources(), view);

@@ -138,7 +138,7 @@ class Planner {
     if (!request.version.empty()) return false;
     return std::ranges::any_of(verdict.needs, [&](const quota::Need& need) {
       const BookedQuota& booked = quotas_.all()[need.standing];
-      return booked.outlasted && booked.outlasted(request.uid);
+      return quota::MayRefuse(*booked.quota) && booked.outlasted && booked.outlasted(request.uid);
     });
   }
 

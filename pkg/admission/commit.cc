@@ -46,6 +46,13 @@ base::Error ChangedMeanwhile(const quota::Quota& quota) {
           .message = "quota " + quota.key.ToString() + " changed meanwhile"};
 }
 
+// True if the outcome of this write decides nothing: a quota in mode Warn or Audit admits what it
+// cannot reserve. The objects count once the watch shows them. A conflict is decided again.
+bool IsForgiven(const PlannedGrants& grants, const base::Result<void>& outcome) {
+  return !outcome && !quota::MayRefuse(grants.quota) &&
+         !outcome.error().Is(base::ErrorCode::kConflict);
+}
+
 // The outcome of all writes that one request needs, also if they carry the grant of another request
 // for its object.
 struct Fate {
@@ -57,7 +64,7 @@ std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedGrants>
                           const std::vector<base::Result<void>>& outcomes) {
   std::vector<Fate> fates(requests);
   for (std::size_t i = 0; i < grants.size(); ++i) {
-    if (outcomes[i]) continue;
+    if (outcomes[i] || IsForgiven(grants[i], outcomes[i])) continue;
     const base::Error error = outcomes[i].error();
     const auto fail = [&fates, &error](std::size_t request) {
       Fate& fate = fates[request];
@@ -202,6 +209,7 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
       RecordGrants(plan.grants[i], batch);
       continue;
     }
+    if (IsForgiven(plan.grants[i], outcomes[i])) continue;
     all_written = false;
     if (outcomes[i].error().Is(base::ErrorCode::kConflict)) {
       observer_.OnConflict(api_.name);

@@ -224,6 +224,27 @@ base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint de
   waiter->deadline = deadline;
   waiter->counter = std::move(counter);
   waiter->request.evaluator = waiter->counter ? &*waiter->counter : evaluator;
+  const std::string ns = waiter->review.ns;
+  Answer answer = co_await Evaluate(std::move(waiter), reserves);
+  co_return Tempered(ns, std::move(answer));
+}
+
+Answer QuotaAdmitter::Tempered(const std::string& ns, Answer answer) const {
+  if (answer.kind == Answer::Kind::kAllowed) return answer;
+  const std::vector<const quota::Quota*> quotas = QuotasIn(ns);
+  const auto refuses = [](const quota::Quota* quota) { return quota::MayRefuse(*quota); };
+  if (quotas.empty() || std::ranges::any_of(quotas, refuses)) return answer;
+  Answer admitted;
+  for (const quota::Quota* quota : quotas) {
+    quota::WouldRefuse would{.mode = quota->cluster->enforcement,
+                             .message = "not decided: " + answer.message,
+                             .quota = {.name = quota->key.name, .uid = quota->uid}};
+    admitted.would_refuse.push_back({api_.name, std::move(would)});
+  }
+  return admitted;
+}
+
+base::Task<Answer> QuotaAdmitter::Evaluate(std::shared_ptr<Waiter> waiter, bool* reserves) {
   const auto prepared = Prepare(*waiter);
   if (!prepared) {
     co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);

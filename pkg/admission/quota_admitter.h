@@ -84,6 +84,11 @@ class QuotaAdmitter final : public Admitter {
   Answer JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const;
   // Only judges, and sets Judgement::reserves, if `reserves` is not null.
   base::Task<Answer> AdmitOrJudge(Review review, base::TimePoint deadline, bool* reserves);
+  // The same with a request whose evaluator and quotas are known.
+  base::Task<Answer> Evaluate(std::shared_ptr<Waiter> waiter, bool* reserves);
+  // Returns the answer to a request of the namespace. Only a quota in mode Deny refuses, whatever
+  // fails: without one, a refusal becomes an admission that says what was wrong.
+  [[nodiscard]] Answer Tempered(const std::string& ns, Answer answer) const;
   [[nodiscard]] const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource) const;
   base::Result<void> Prepare(Waiter& waiter) const;
   [[nodiscard]] std::vector<const quota::Quota*> QuotasIn(const std::string& ns) const;

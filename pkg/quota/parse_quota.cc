@@ -37,17 +37,6 @@ base::Result<std::string> RequiredText(const json::Value& object,
   return std::string(text);
 }
 
-base::Result<ScopeSelector> ParseScopes(const json::Value* scopes) {
-  ScopeSelector selector;
-  if (IsAbsent(scopes)) return selector;
-  if (scopes->AsArray() == nullptr) return WrongType("spec.scopes", "a list", *scopes);
-  for (const json::Value& scope : *scopes->AsArray()) {
-    if (!scope.IsString()) return WrongType("spec.scopes", "a list of strings", scope);
-    selector.push_back({.scope = *scope.AsString()});
-  }
-  return selector;
-}
-
 base::Result<ScopeOperator> ParseOperator(std::string_view text, std::string_view field) {
   for (const auto op : {ScopeOperator::kIn, ScopeOperator::kNotIn, ScopeOperator::kExists,
                         ScopeOperator::kDoesNotExist}) {
@@ -74,24 +63,6 @@ base::Result<ScopeRequirement> ParseExpression(const json::Value& expression,
     requirement.values.push_back(*value.AsString());
   }
   return requirement;
-}
-
-base::Result<void> ParseSelector(const json::Value& object, const QuotaForm& form,
-                                 ScopeSelector& selector) {
-  constexpr std::string_view kField = "spec.scopeSelector.matchExpressions";
-  const json::Value* expressions = object.At({"spec", "scopeSelector", "matchExpressions"});
-  if (IsAbsent(expressions)) return {};
-  if (!expressions->IsArray()) return WrongType(kField, "a list", *expressions);
-  std::size_t index = 0;
-  for (const json::Value& expression : *expressions->AsArray()) {
-    const std::string field = std::string(kField) + "[" + std::to_string(index++) + "]";
-    auto requirement = ParseExpression(expression, field, form.tolerant);
-    if (!requirement) return requirement.error();
-    const bool needs_class = requirement->op == ScopeOperator::kNotIn && !form.not_in_without_class;
-    if (needs_class) selector.push_back({.scope = requirement->scope});
-    selector.push_back(std::move(*requirement));
-  }
-  return {};
 }
 
 base::Result<void> ParseIdentity(const json::Value& object, Quota& quota) {
@@ -127,20 +98,136 @@ double ParseAlertThreshold(const json::Value& object) {
   return share > 0 && share <= 1 ? share : 0;
 }
 
-base::Result<void> ParseAmounts(const json::Value& object, Quota& quota) {
-  const auto read = [&](std::initializer_list<std::string_view> path, std::string_view field,
-                        ResourceList& into) -> base::Result<void> {
-    base::Result<ResourceList> list = ResourceListFrom(object.At(path), field);
-    if (!list) return list.error();
-    into = std::move(*list);
-    return {};
-  };
-  if (auto done = read({"spec", "hard"}, "spec.hard", quota.hard); !done) return done;
-  if (auto done = read({"status", "hard"}, "status.hard", quota.status.hard); !done) return done;
-  if (auto done = read({"status", "used"}, "status.used", quota.status.used); !done) return done;
-  quota.has_status_hard = !IsAbsent(object.At({"status", "hard"}));
-  quota.has_status_used = !IsAbsent(object.At({"status", "used"}));
-  return {};
+std::vector<std::string> NamesOf(const ResourceList& list) {
+  std::vector<std::string> names;
+  for (const auto& [name, amount] : list) names.push_back(name);
+  return names;
+}
+
+ResourceList Zeros(const std::vector<std::string>& names) {
+  std::vector<ResourceList::Item> items;
+  for (const std::string& name : names) items.emplace_back(name, Quantity());
+  return ResourceList::FromItems(std::move(items));
+}
+
+// What of the spec cannot be read restricts nothing, and makes names unknown. So such a quota never
+// admits what it would refuse if it could be read.
+class SpecReader {
+ public:
+  SpecReader(const json::Value& object, const QuotaForm& form, Quota& quota)
+      : object_(object), form_(form), quota_(quota) {}
+
+  void Read() {
+    ReadableAmounts hard = ReadAmounts(object_.At({"spec", "hard"}), "spec.hard");
+    quota_.hard = std::move(hard.list);
+    quota_.hard.SetAll(Zeros(hard.unreadable));
+    Note(hard.why);
+    KeepNames();
+    ReadScopes();
+    ReadSelector();
+    std::vector<std::string>& names = quota_.unreadable.names;
+    names = all_unknown_ ? NamesOf(quota_.hard) : std::move(hard.unreadable);
+    std::ranges::sort(names);
+    if (form_.cluster) quota_.cluster = ParseClusterSpec(object_, quota_.unreadable.why);
+  }
+
+ private:
+  void Note(const std::string& why) {
+    if (quota_.unreadable.why.empty()) quota_.unreadable.why = why;
+  }
+
+  // If no limit can be read, the names that were limited stay limited.
+  void KeepNames() {
+    const json::Value* hard = object_.At({"spec", "hard"});
+    if (IsAbsent(hard) || hard->IsObject()) return;
+    quota_.hard = ReadAmounts(object_.At({"status", "hard"}), "status.hard").list;
+    all_unknown_ = true;
+  }
+
+  // Which objects count is not known.
+  void NoteScope(const base::Error& error) {
+    Note(error.message);
+    all_unknown_ = true;
+  }
+
+  void ReadScopes() {
+    const json::Value* scopes = object_.At({"spec", "scopes"});
+    if (IsAbsent(scopes)) return;
+    if (scopes->AsArray() == nullptr) return NoteScope(WrongType("spec.scopes", "a list", *scopes));
+    for (const json::Value& scope : *scopes->AsArray()) {
+      if (scope.IsString()) {
+        quota_.selector.push_back({.scope = *scope.AsString()});
+      } else {
+        NoteScope(WrongType("spec.scopes", "a list of strings", scope));
+      }
+    }
+  }
+
+  void ReadSelector() {
+    constexpr std::string_view kField = "spec.scopeSelector.matchExpressions";
+    const json::Value* selector = object_.At({"spec", "scopeSelector"});
+    if (IsAbsent(selector)) return;
+    if (!selector->IsObject()) {
+      return NoteScope(WrongType("spec.scopeSelector", "an object", *selector));
+    }
+    const json::Value* expressions = selector->At({"matchExpressions"});
+    if (IsAbsent(expressions)) return;
+    if (!expressions->IsArray()) return NoteScope(WrongType(kField, "a list", *expressions));
+    std::size_t index = 0;
+    for (const json::Value& expression : *expressions->AsArray()) {
+      const std::string field = std::string(kField) + "[" + std::to_string(index++) + "]";
+      auto requirement = ParseExpression(expression, field, form_.tolerant);
+      if (!requirement) {
+        NoteScope(requirement.error());
+        continue;
+      }
+      const bool needs_class =
+          requirement->op == ScopeOperator::kNotIn && !form_.not_in_without_class;
+      if (needs_class) quota_.selector.push_back({.scope = requirement->scope});
+      quota_.selector.push_back(std::move(*requirement));
+    }
+  }
+
+  const json::Value& object_;
+  const QuotaForm& form_;
+  Quota& quota_;
+  bool all_unknown_ = false;
+};
+
+// Makes these names of quota.hard limited, and not counted yet. `names` are sorted.
+void Forget(const std::vector<std::string>& names, Quota& quota) {
+  std::vector<ResourceList::Item> limits;
+  for (const std::string& name : names) {
+    if (const Quantity* limit = quota.hard.Find(name)) limits.emplace_back(name, *limit);
+  }
+  std::vector<ResourceList::Item> counted;
+  for (const ResourceList::Item& item : quota.status.used) {
+    const bool forgotten =
+        std::ranges::binary_search(names, item.first) && quota.hard.Find(item.first) != nullptr;
+    if (!forgotten) counted.push_back(item);
+  }
+  quota.status.hard.SetAll(ResourceList::FromItems(std::move(limits)));
+  quota.status.used = ResourceList::FromItems(std::move(counted));
+}
+
+// A name that cannot be read in status.hard is limited as the spec says, and not counted yet.
+void ReadStatus(const json::Value& object, Quota& quota) {
+  ReadableAmounts hard = ReadAmounts(object.At({"status", "hard"}), "status.hard");
+  ReadableAmounts used = ReadAmounts(object.At({"status", "used"}), "status.used");
+  StatusGarbage& garbage = quota.garbage;
+  garbage.why = hard.why.empty() ? used.why : hard.why;
+  const json::Value* stored = object.At({"status", "hard"});
+  quota.has_status_hard = !IsAbsent(stored) && stored->IsObject();
+  const json::Value* counted = object.At({"status", "used"});
+  quota.has_status_used = !IsAbsent(counted) && counted->IsObject();
+  garbage.hard = std::move(hard.unreadable);
+  garbage.used = std::move(used.unreadable);
+  quota.status = {std::move(hard.list), std::move(used.list)};
+  // Nothing of a list of another type is left, also not the names.
+  if (!IsAbsent(stored) && !stored->IsObject()) garbage.hard = NamesOf(quota.hard);
+  std::ranges::sort(garbage.hard);
+  Forget(garbage.hard, quota);
+  Forget(quota.unreadable.names, quota);
 }
 
 std::string Annotation(std::string_view name) {
@@ -175,18 +262,11 @@ base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& form)
   if (!object.IsObject()) return WrongType("quota", "an object", object);
   Quota quota;
   if (auto done = ParseIdentity(object, quota); !done) return done.error();
-  if (auto done = ParseAmounts(object, quota); !done) return done.error();
-  auto selector = ParseScopes(object.At({"spec", "scopes"}));
-  if (!selector) return selector.error();
-  quota.selector = std::move(*selector);
-  if (auto done = ParseSelector(object, form, quota.selector); !done) return done.error();
+  SpecReader(object, form, quota).Read();
+  ReadStatus(object, quota);
   quota.reservations = ParseReservations(object, form);
   quota.alert_threshold = ParseAlertThreshold(object);
-  if (!form.cluster) return quota;
-  auto cluster = ParseClusterSpec(object);
-  if (!cluster) return cluster.error();
-  quota.cluster = std::move(*cluster);
-  quota.further_status = FurtherStatusOf(object);
+  if (form.cluster) quota.further_status = FurtherStatusOf(object);
   return quota;
 }
 

@@ -55,6 +55,31 @@ base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::strin
   return ResourceList::FromItems(std::move(items));
 }
 
+ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field) {
+  ReadableAmounts read;
+  if (value == nullptr || value->IsNull()) return read;
+  const json::Object* object = value->AsObject();
+  if (object == nullptr) {
+    read.why = std::string(field) + ": must be an object, not " + std::string(value->TypeName());
+    return read;
+  }
+  std::vector<ResourceList::Item> items;
+  items.reserve(object->size());
+  for (const auto& [name, amount] : *object) {
+    const base::Result<Quantity> quantity = Read(amount);
+    if (quantity && quantity->Sign() >= 0) {
+      items.emplace_back(name, *quantity);
+      continue;
+    }
+    read.unreadable.push_back(name);
+    if (!read.why.empty()) continue;
+    read.why = std::string(field) + "[" + name + "]: ";
+    read.why += quantity ? "must not be negative" : quantity.error().message;
+  }
+  read.list = ResourceList::FromItems(std::move(items));
+  return read;
+}
+
 json::Object ToJson(const ResourceList& list) {
   std::vector<json::Member> members;
   members.reserve(list.size());

@@ -8,8 +8,10 @@
 namespace quota {
 namespace {
 
-// The merge patch from `stored` to `desired`; empty if they are equal in value.
-json::Object Difference(const ResourceList& stored, const ResourceList& desired) {
+// The merge patch from `stored` to `desired`; empty if they are equal in value. Names of `garbage`
+// are always set, or removed.
+json::Object Difference(const ResourceList& stored, const ResourceList& desired,
+                        const std::vector<std::string>& garbage) {
   json::Object difference;
   for (const auto& [name, quantity] : desired) {
     const Quantity* before = stored.Find(name);
@@ -18,15 +20,24 @@ json::Object Difference(const ResourceList& stored, const ResourceList& desired)
   for (const auto& [name, quantity] : stored) {
     if (desired.Find(name) == nullptr) difference.Set(name, nullptr);
   }
+  for (const std::string& name : garbage) {
+    const Quantity* amount = desired.Find(name);
+    difference.Set(name, amount != nullptr ? json::Value(amount->ToString()) : json::Value());
+  }
   return difference;
 }
 
 }  // namespace
 
+bool MayRefuse(const Quota& quota) {
+  return !quota.cluster || quota.cluster->enforcement == ClusterSpec::Enforcement::kDeny;
+}
+
 QuotaStatus DesiredStatus(const Quota& quota, const Observed& observed, const ResourceList& held) {
   QuotaStatus desired{.hard = quota.hard, .used = {}};
   desired.used.Reserve(quota.hard.size());
   for (const auto& [name, limit] : quota.hard) {
+    if (std::ranges::binary_search(quota.unreadable.names, name)) continue;
     const Quantity* last = quota.status.used.Find(name);
     const Quantity* counted = observed.used.Find(name);
     const bool unknown = std::ranges::find(observed.unknown, name) != observed.unknown.end();
@@ -34,7 +45,7 @@ QuotaStatus DesiredStatus(const Quota& quota, const Observed& observed, const Re
       if (last != nullptr) desired.used.Set(name, *last);
       continue;
     }
-    const Quantity used = counted->Add(held.Get(name));
+    const Quantity used = std::max(counted->Add(held.Get(name)), Quantity());
     const bool partial = std::ranges::find(observed.partial, name) != observed.partial.end();
     desired.used.Set(name, partial && last != nullptr ? std::max(used, *last) : used);
   }
@@ -44,15 +55,16 @@ QuotaStatus DesiredStatus(const Quota& quota, const Observed& observed, const Re
 // An absent map and an empty one are the same here: the API server stores both in the same way, so
 // a write for that difference would be repeated forever.
 bool NeedsWrite(const Quota& quota, const QuotaStatus& desired, const json::Object& further) {
-  return quota.status != desired || !FurtherDifference(quota.further_status, further).empty();
+  return !quota.garbage.why.empty() || quota.status != desired ||
+         !FurtherDifference(quota.further_status, further).empty();
 }
 
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
                         const std::string& reservations, const QuotaForm& form,
                         const json::Object& further) {
   json::Object status = FurtherDifference(quota.further_status, further);
-  json::Object hard = Difference(quota.status.hard, desired.hard);
-  json::Object used = Difference(quota.status.used, desired.used);
+  json::Object hard = Difference(quota.status.hard, desired.hard, quota.garbage.hard);
+  json::Object used = Difference(quota.status.used, desired.used, quota.garbage.used);
   if (!hard.empty() || !quota.has_status_hard) status.Set("hard", std::move(hard));
   if (!used.empty() || !quota.has_status_used) status.Set("used", std::move(used));
   json::Object metadata{{"uid", quota.uid}, {"resourceVersion", quota.resource_version}};

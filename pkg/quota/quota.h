@@ -76,6 +76,24 @@ struct ClusterSpec {
   std::int64_t generation = 0;
 };
 
+// What of a spec cannot be read. Only this makes names unknown for good: what is stored in a status
+// is ours to repair (StatusGarbage).
+struct UnreadableSpec {
+  // Names of `hard` whose usage is unknown, whatever is counted: their limit cannot be read, or a
+  // scope cannot, and then these are all names. Requests that need them are refused, as for a name
+  // that was never counted. The other names are enforced.
+  std::vector<std::string> names;  // sorted
+  std::string why;  // the first such part: "spec.hard[cpu]: must be …"; "": everything can be read
+};
+
+// Names whose amounts in the stored status cannot be read or are negative. They count as never
+// written, and the next write of the status replaces them.
+struct StatusGarbage {
+  std::vector<std::string> hard;
+  std::vector<std::string> used;
+  std::string why;  // the first one; "": there is none
+};
+
 struct Quota {
   api::ObjectKey key;
   std::string uid;
@@ -91,7 +109,15 @@ struct Quota {
   std::optional<ClusterSpec> cluster = {};  // if QuotaForm::cluster
   // If QuotaForm::cluster: the other members of status (pkg/quota/cluster/cluster_status.h).
   json::Object further_status = {};
+  // `hard` and `status.hard` have these names, without a meaningful amount, and `status.used` has
+  // not.
+  UnreadableSpec unreadable = {};
+  StatusGarbage garbage = {};
 };
+
+// True if the quota may refuse a request. A quota in mode Warn or Audit never does, also if
+// something fails.
+bool MayRefuse(const Quota& quota);
 
 // An annotation of the quota's owner: the share of a limit above which to alert, "0.8" or "80%". A
 // value outside of (0, 1] is ignored.
@@ -100,7 +126,8 @@ inline constexpr std::string_view kAlertThreshold = "quota-controller-manager.io
 // The annotation in which admission notes what it reserved: see pkg/accounting/reservation_list.h.
 inline constexpr std::string_view kReservations = "quota-controller-manager.io/reservations";
 
-// Errors: kMalformed, naming the field and the text ("spec.hard[pods]: quantities must match …").
+// Reads what can be read: see UnreadableSpec and StatusGarbage. Errors: kMalformed if the object
+// has no name, uid or version, so that it cannot be a stored quota.
 base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& rules = {});
 
 // The known usage of a quota.

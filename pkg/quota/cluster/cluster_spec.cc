@@ -62,20 +62,23 @@ std::vector<std::string> ClusterSpecFields() {
           "spec.enforcement"};
 }
 
-base::Result<ClusterSpec> ParseClusterSpec(const json::Value& object) {
+ClusterSpec ParseClusterSpec(const json::Value& object, std::string& unreadable) {
   ClusterSpec spec;
+  const auto note = [&](const std::string& why) {
+    if (unreadable.empty()) unreadable = why;
+  };
   auto selector = ParseNamespaces(object.At({"spec", "namespaceSelector"}));
-  if (!selector) return selector.error();
+  if (selector) spec.selector = std::move(*selector);
+  if (!selector) note(selector.error().message);
   auto parent = OptionalText(object.At({"spec", "parent"}), "spec.parent");
-  if (!parent) return parent.error();
-  auto guaranteed = ResourceListFrom(object.At({"spec", "guaranteed"}), "spec.guaranteed");
-  if (!guaranteed) return guaranteed.error();
+  if (parent) spec.parent = std::move(*parent);
+  if (!parent) note(parent.error().message);
+  ReadableAmounts guaranteed = ReadAmounts(object.At({"spec", "guaranteed"}), "spec.guaranteed");
+  spec.guaranteed = std::move(guaranteed.list);
+  note(guaranteed.why);
   const auto enforcement = ParseEnforcement(object.At({"spec", "enforcement"}));
-  if (!enforcement) return enforcement.error();
-  spec.selector = std::move(*selector);
-  spec.parent = std::move(*parent);
-  spec.guaranteed = std::move(*guaranteed);
-  spec.enforcement = *enforcement;
+  if (enforcement) spec.enforcement = *enforcement;
+  if (!enforcement) note(enforcement.error().message);
   // The API server sets this field. A value that is not a number is ignored.
   const json::Value* generation = object.At({"metadata", "generation"});
   if (generation != nullptr) spec.generation = generation->AsInt64().value_or(0);

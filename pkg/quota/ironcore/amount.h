@@ -15,9 +15,8 @@ namespace quota::ironcore {
 // The format of sums, whatever is added first; nullopt: that of the first non-zero amount.
 using Notation = std::optional<quantity::Format>;
 
-// Reads an amount that is not negative and less than Kubernetes' largest quantity (2^63 - 1),
-// because larger ones are read as that. Fractions are exact. Errors: kMalformed, "<field>: <what is
-// wrong>".
+// Reads an amount of any magnitude that is not negative. Fractions are exact. Errors: kMalformed,
+// "<field>: <what is wrong>".
 base::Result<Quantity> AmountFrom(const json::Value& value, std::string_view field,
                                   Notation notation);
 

@@ -174,6 +174,85 @@ TEST_CASE("cluster charging: a quota in mode Warn admits, counts and warns", "[q
   CHECK(f.UsedOf("team-a") == "2");
 }
 
+// "audited" in mode Audit, and maybe "enforced" in mode Deny, for namespace a-prod.
+struct Audited : Clustered {
+  explicit Audited(bool enforced = false) {
+    PutNamespace("a-prod", "a");
+    json::Value quota =
+        ClusterQuota("audited", "a", {{"pods", "5"}, {"requests.cpu", "10"}}, "enforced");
+    quota.Make({"spec", "enforcement"}) = "Audit";
+    Put(quota);
+    if (enforced) Put(ClusterQuota("enforced", "", {{"pods", "2"}}));
+    RunFor(1s);
+  }
+  void FailWrites(base::ErrorCode code, int status) {
+    cluster.fault = [=](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (request.verb != "PATCH" || !request.path.ends_with("/audited/status")) return {};
+      return base::Error{.code = code, .message = "no", .http_status = status};
+    };
+  }
+  Kind Answered(const std::string& name, const std::string& cpu = "1") {
+    auto& answer = Ask("a-prod", name, cpu);
+    RunFor(6s);
+    REQUIRE(answer.has_value());
+    return answer->kind;
+  }
+};
+
+TEST_CASE("cluster charging: a quota in mode Audit refuses nothing, whatever fails", "[quota]") {
+  Audited f;
+  SECTION("an amount beyond every number") {
+    CHECK(f.Answered("p1", "1e30") == Kind::kAllowed);
+    CHECK(f.UsedOf("audited", "requests.cpu") == "1e30");
+    CHECK(f.Answered("p2") == Kind::kAllowed);
+  }
+  SECTION("an object that cannot be read") {
+    CHECK(f.Answered("p1", "much") == Kind::kAllowed);
+    REQUIRE(f.answers.back()->would_refuse.size() == 1);
+    CHECK(f.answers.back()->would_refuse[0].would.quota.name == "audited");
+    CHECK(f.answers.back()->would_refuse[0].would.message.starts_with("not decided: "));
+  }
+  SECTION("a write that is forbidden") {
+    f.FailWrites(base::ErrorCode::kForbidden, 403);
+    CHECK(f.Answered("p1") == Kind::kAllowed);
+  }
+  SECTION("a write without an answer") {
+    f.FailWrites(base::ErrorCode::kUnavailable, 0);
+    CHECK(f.Answered("p1") == Kind::kAllowed);
+  }
+  f.cluster.fault = nullptr;
+}
+
+TEST_CASE("cluster charging: the failed write of an audited quota hides no enforced one",
+          "[quota]") {
+  Audited f(true);
+  f.FailWrites(base::ErrorCode::kForbidden, 403);
+  CHECK(f.Get("a-prod", "p1").kind == Kind::kAllowed);
+  CHECK(f.Get("a-prod", "p2").kind == Kind::kAllowed);
+  CHECK(f.UsedOf("enforced") == "2");
+  CHECK(f.Get("a-prod", "p3").kind == Kind::kRefused);
+  f.cluster.fault = nullptr;
+}
+
+TEST_CASE("cluster charging: a limit that cannot be read is refused only by its own names",
+          "[quota]") {
+  Clustered f;
+  f.PutNamespace("a-prod", "a");
+  f.Put(ClusterQuota("odd", "a", {{"count/secrets", "some"}, {"pods", "1"}}));
+  f.Put(ClusterQuota("worse", "b", {{"pods", "some"}}));
+  f.PutNamespace("b-prod", "b");
+  f.RunFor(1s);
+  CHECK(f.Get("a-prod", "p1").kind == Kind::kAllowed);
+  CHECK(f.Get("a-prod", "p2").message ==
+        "exceeded cluster quota: odd, requested: pods=1, used: pods=1, limited: pods=1");
+  CHECK(f.Get("b-prod", "p1").message ==
+        "status unknown for cluster quota: worse, resources: pods");
+  const json::Value* odd = f.cluster.Find(f.quotas.resource, "", "odd");
+  CHECK(odd->StringAt({"status", "conditions"}).empty());
+  CHECK(json::Write(*odd->At({"status", "conditions"})).find("SpecUnreadable") !=
+        std::string::npos);
+}
+
 TEST_CASE("cluster charging: no request is refused in an exempt namespace", "[quota]") {
   Clustered f;
   f.PutNamespace("exempt", "a");

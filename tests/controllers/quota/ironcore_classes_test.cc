@@ -156,9 +156,12 @@ TEST_CASE("ironcore classes: an invalid capability makes only its own name unkno
   f.cluster.Put(kMachineClasses, MakeClass("odd", {{"memory", "1Gi"}}));
   f.RunFor(1s);
   CHECK(f.Used("q") == "requests.cpu=3,requests.memory=1Gi");
-  f.PutClass("odd", "500m", "1e40");
+  f.PutClass("odd", "500m", "much");
   f.RunFor(1s);
   CHECK(f.Used("q") == "requests.cpu=500m,requests.memory=1Gi");
+  f.PutClass("odd", "500m", "1e40");
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "requests.cpu=500m,requests.memory=1e30");
 }
 
 TEST_CASE("ironcore classes: repeated calls are charged once, for the known names",

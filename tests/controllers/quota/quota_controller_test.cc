@@ -273,18 +273,44 @@ TEST_CASE("quota controller: names of an object that cannot be read keep their v
   CHECK(f.Used("q") == "cpu=1100m,secrets=1");
 }
 
-TEST_CASE("quota controller: a quota that cannot be read does not affect others", "[controllers]") {
+TEST_CASE("quota controller: a name that cannot be read affects no other", "[controllers]") {
   ControllerFixture f;
-  f.cluster.Put(kQuotas, MakeQuota("bad", {{"pods", "a lot"}}));
+  f.cluster.Put(kQuotas, MakeQuota("bad", {{"pods", "a lot"}, {"secrets", "3"}}));
   f.cluster.Put(kQuotas, MakeQuota("good", {{"pods", "10"}}));
   f.RunFor(1s);
   CHECK(f.Used("good") == "pods=0");
-  CHECK(f.Used("bad").empty());
+  CHECK(f.Used("bad") == "secrets=0");
   CHECK(f.controller->store().broken() == 1);
-  f.cluster.Put(kQuotas, MakeQuota("bad", {{"pods", "2"}}));
+  f.cluster.Put(kSecrets, MakeSecret("s"));
   f.RunFor(1s);
-  CHECK(f.Used("bad") == "pods=0");
+  CHECK(f.Used("bad") == "secrets=1");
+  f.cluster.Put(kQuotas, MakeQuota("bad", {{"pods", "2"}, {"secrets", "3"}}));
+  f.RunFor(1s);
+  CHECK(f.Used("bad") == "pods=0,secrets=1");
   CHECK(f.controller->store().broken() == 0);
+}
+
+TEST_CASE("quota controller: a status that cannot be read is replaced at once", "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {"secrets", "3"}}));
+  f.cluster.Put(kPods, MakePod("a"));
+  f.RunFor(1s);
+  for (const char* status :
+       {R"({"hard":{"pods":"10","secrets":"3"},"used":{"pods":"garbage","secrets":"0"}})",
+        R"({"hard":{"pods":"x","secrets":"3"},"used":{"pods":"-1","secrets":"0","gone":[]}})",
+        R"({"hard":{"pods":"99","secrets":"1e30"},"used":{"pods":"0","secrets":"0"}})",
+        R"({"hard":"all","used":7})", R"({"hard":{"pods":"10"},"used":{"pods":"-1e99"}})"}) {
+    INFO(status);
+    json::Value quota = *f.cluster.Find(kQuotas, "team-a", "q");
+    quota.AsObject()->Set("status", *json::Parse(status));
+    f.cluster.Put(kQuotas, quota);
+    f.RunFor(2s);
+    CHECK(f.Used("q") == "pods=1,secrets=0");
+    CHECK(f.Hard("q") == "pods=10,secrets=3");
+    const std::size_t writes = f.cluster.writes.size();
+    f.RunFor(1min);
+    CHECK(f.cluster.writes.size() == writes);
+  }
 }
 
 TEST_CASE("quota controller: a conflict is decided again, never forced", "[controllers]") {

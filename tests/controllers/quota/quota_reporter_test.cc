@@ -125,6 +125,16 @@ TEST_CASE("quota reporter: an object that cannot be read is reported, and its re
   CHECK(f.events.Texts().back() == "QuotaHealed q: pods is counted again");
 }
 
+TEST_CASE("quota reporter: a limit that cannot be read is reported", "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}, {"secrets", "1K"}}));
+  f.RunFor(2s);
+  CHECK(f.events.Texts() ==
+        Texts{"QuotaUnreadable q: spec.hard[secrets]: unable to parse quantity's suffix; what can "
+              "be read is enforced, the usage of secrets is unknown, and requests that need it are "
+              "refused"});
+}
+
 TEST_CASE("quota reporter: a lowered limit is reported once", "[controllers]") {
   ControllerFixture f;
   for (const char* name : {"a", "b", "c"}) f.cluster.Put(kPods, MakePod(name));

@@ -133,15 +133,16 @@ TEST_CASE_METHOD(StoreFixture, "quota store: the same name with another uid is a
 }
 
 TEST_CASE_METHOD(StoreFixture,
-                 "quota store: a quota that cannot be read is left out until it can be read",
+                 "quota store: a quota of which a part cannot be read stays, and is counted",
                  "[controllers]") {
   List({MakeQuota("a", "1"), MakeQuota("b", "2")});
   told.what.clear();
   store.Upsert(MakeQuota("a", "3", "many"));
-  CHECK(told.what == Names{"-a"});
+  CHECK(told.what == Names{"~a"});
+  CHECK(store.Find({"ns", "a"})->unreadable.names == std::vector<std::string>{"pods"});
   CHECK(store.broken() == 1);
   store.Upsert(MakeQuota("a", "4", "5"));
-  CHECK(told.what == Names{"-a", "+a"});
+  CHECK(told.what == Names{"~a", "~a"});
   CHECK(store.broken() == 0);
   store.Upsert(MakeQuota("b", "5", "many"));
   store.Remove(MakeQuota("b", "6", "many"));

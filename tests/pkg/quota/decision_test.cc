@@ -260,6 +260,22 @@ TEST_CASE("decision: a batch is decided in order, including its own earlier requ
   CHECK(standings[0].used == List({{"things", "3"}}));
 }
 
+TEST_CASE("decision: a saturated usage refuses growth, and a saturated limit nothing", "[quota]") {
+  const Quota full = MakeQuota("q", {{"cpu", "5"}, {"mem", "9"}}, {{"cpu", "1e30"}, {"mem", "1"}});
+  CHECK(Decide(Create({{"cpu", "1m"}}), Standings({&full})).message ==
+        "exceeded quota: q, requested: cpu=1m, used: cpu=1e30, limited: cpu=5");
+  CHECK(Decide(Create({{"mem", "1"}}), Standings({&full})).kind == Kind::kFits);
+  CHECK(Decide(Create({{"cpu", "0"}}), Standings({&full})).kind == Kind::kFree);
+  CHECK(Decide(Update({{"cpu", "1e30"}}, {{"cpu", "1e31"}}), Standings({&full})).kind ==
+        Kind::kFree);
+  CHECK(Decide(Update({{"cpu", "1e30"}}, {{"cpu", "5"}}), Standings({&full})).kind == Kind::kFree);
+  const Quota open = MakeQuota("q", {{"cpu", "1e30"}}, {{"cpu", "1e30"}});
+  CHECK(Decide(Create({{"cpu", "1e40"}}), Standings({&open})).kind == Kind::kFits);
+  const Quota plain = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "0"}});
+  CHECK(Decide(Create({{"cpu", "1e30"}}), Standings({&plain})).message ==
+        "exceeded quota: q, requested: cpu=1e30, used: cpu=0, limited: cpu=5");
+}
+
 TEST_CASE("decision: less than a tenth left causes a warning", "[quota]") {
   const Quota quota =
       MakeQuota("q", {{"things", "20"}, {"cpu", "10"}}, {{"things", "17"}, {"cpu", "1"}});

@@ -1,4 +1,5 @@
 #include "pkg/quota/quota.h"
+#include "pkg/base/text.h"
 
 #include "pkg/json/projection.h"
 #include "pkg/quota/core/core_quota.h"
@@ -26,14 +27,9 @@ Quota Parsed(std::string_view text) {
   return *quota;
 }
 
-std::string ParseError(std::string_view spec_and_status) {
-  const std::string text =
-      R"({"metadata":{"name":"q","namespace":"n","uid":"u","resourceVersion":"1"},)" +
-      std::string(spec_and_status) + "}";
-  const base::Result<Quota> quota = ParseQuota(Json(text));
-  if (quota) return "no error";
-  CHECK(quota.error().code == base::ErrorCode::kMalformed);
-  return quota.error().message;
+Quota WithSpec(std::string_view spec_and_status) {
+  return Parsed(R"({"metadata":{"name":"q","namespace":"n","uid":"u","resourceVersion":"1"},)" +
+                std::string(spec_and_status) + "}");
 }
 
 TEST_CASE("quota: an invalid alert threshold is ignored", "[quota]") {
@@ -93,33 +89,124 @@ TEST_CASE("quota: an absent status differs from an empty one", "[quota]") {
   CHECK(quota.deleting);
 }
 
-TEST_CASE("quota: an error names the field and what is wrong", "[quota]") {
-  CHECK(ParseError(R"("spec":{"hard":{"pods":"1K"}})") ==
-        "spec.hard[pods]: unable to parse quantity's suffix");
-  CHECK(ParseError(R"("spec":{"hard":{"pods":"1 0"}})")
-            .starts_with("spec.hard[pods]: quantities must match the regular expression"));
-  CHECK(ParseError(R"("status":{"used":{"cpu":true}})") ==
-        "status.used[cpu]: must be a quantity, not boolean");
-  CHECK(ParseError(R"("status":{"hard":[]})") == "status.hard: must be an object, not array");
-  CHECK(ParseError(R"("spec":{"scopes":"x"})") == "spec.scopes: must be a list, not string");
-  CHECK(ParseError(R"("spec":{"scopes":[1]})") ==
-        "spec.scopes: must be a list of strings, not number");
-  CHECK(ParseError(R"("spec":{"scopeSelector":{"matchExpressions":[{"scopeName":"X",
-                      "operator":"Near"}]}})") ==
-        "spec.scopeSelector.matchExpressions[0].operator: not a valid selector operator: 'Near'");
-  const auto selector = [](const std::string& expressions) {
-    return ParseError(R"("spec":{"scopeSelector":{"matchExpressions":)" + expressions + "}}");
+TEST_CASE("quota: a limit that cannot be read makes only its name unknown", "[quota]") {
+  const Quota quota = WithSpec(
+      R"("spec":{"hard":{"pods":"2","cpu":"1K","memory":true,"secrets":"-1","services":"1e30"}},
+         "status":{"hard":{"pods":"2","cpu":"9"},"used":{"pods":"1","cpu":"3","secrets":"1"}})");
+  CHECK(quota.unreadable.names == std::vector<std::string>{"cpu", "memory", "secrets"});
+  CHECK(quota.unreadable.why == "spec.hard[cpu]: unable to parse quantity's suffix");
+  CHECK(quota.hard.ToString() == "cpu=0,memory=0,pods=2,secrets=0,services=1e30");
+  // All names are limited; the unknown ones have no count.
+  CHECK(quota.status.hard.ToString() == "cpu=0,memory=0,pods=2,secrets=0");
+  CHECK(quota.status.used.ToString() == "pods=1");
+  const Observed observed{.used = quota.hard, .unknown = {}, .partial = {}};  // whatever is counted
+  const QuotaStatus desired = DesiredStatus(quota, observed, {});
+  CHECK(desired.hard == quota.hard);
+  CHECK(desired.used.ToString() == "pods=2,services=1e30");
+  CHECK(quota.garbage.why.empty());
+  // What is stored under the unknown names stays, so that nothing is written again and again.
+  CHECK(StatusPatch(quota, desired) ==
+        R"({"metadata":{"uid":"u","resourceVersion":"1"},)"
+        R"("status":{"hard":{"services":"1e30"},"used":{"pods":"2","services":"1e30"}}})");
+}
+
+TEST_CASE("quota: what is wrong in a spec is named, and makes names unknown", "[quota]") {
+  struct Row {
+    const char* spec;
+    const char* why;
+    const char* unknown;
   };
-  CHECK(selector("{}") == "spec.scopeSelector.matchExpressions: must be a list, not object");
-  CHECK(selector("[7]") == "spec.scopeSelector.matchExpressions[0]: must be an object, not number");
-  CHECK(selector(R"([{"scopeName":"X"}])") ==
-        "spec.scopeSelector.matchExpressions[0].operator: not a valid selector operator: ''");
-  CHECK(selector(R"([{"operator":"Exists"}])") ==
-        "spec.scopeSelector.matchExpressions[0].scopeName: must not be empty");
-  CHECK(selector(R"([{"scopeName":"X","operator":"In","values":"a"}])") ==
-        "spec.scopeSelector.matchExpressions[0].values: must be a list, not string");
-  CHECK(selector(R"([{"scopeName":"X","operator":"In","values":["a",1]}])") ==
-        "spec.scopeSelector.matchExpressions[0].values: must be a list of strings, not number");
+  const Row rows[] = {
+      {R"({"hard":{"pods":"1 0"}})",
+       "spec.hard[pods]: quantities must match the regular expression", "pods"},
+      {R"({"hard":{"pods":"1","cpu":[]}})", "spec.hard[cpu]: must be a quantity, not array", "cpu"},
+      {R"({"hard":{"pods":"-1"}})", "spec.hard[pods]: must not be negative", "pods"},
+      {R"({"hard":["pods"]})", "spec.hard: must be an object, not array", "kept"},
+      {R"({"hard":{"pods":"1","cpu":"2"},"scopes":"x"})", "spec.scopes: must be a list, not string",
+       "cpu,pods"},
+      {R"({"hard":{"pods":"1"},"scopes":[1]})",
+       "spec.scopes: must be a list of strings, not number", "pods"},
+      {R"({"hard":{"pods":"1"},"scopeSelector":7})",
+       "spec.scopeSelector: must be an object, not number", "pods"},
+      {R"({"hard":{"pods":"1"},"scopeSelector":{"matchExpressions":{}}})",
+       "spec.scopeSelector.matchExpressions: must be a list, not object", "pods"},
+      {R"({"hard":{"pods":"1"},"scopeSelector":{"matchExpressions":[7]}})",
+       "spec.scopeSelector.matchExpressions[0]: must be an object, not number", "pods"},
+      {R"({"hard":{"pods":"1"},"scopeSelector":{"matchExpressions":[{"scopeName":"X"}]}})",
+       "spec.scopeSelector.matchExpressions[0].operator: not a valid selector operator: ''",
+       "pods"},
+      {R"({"hard":{"pods":"1"},"scopeSelector":{"matchExpressions":[{"operator":"Exists"}]}})",
+       "spec.scopeSelector.matchExpressions[0].scopeName: must not be empty", "pods"},
+      {R"({"hard":{"pods":"1"},"scopeSelector":{"matchExpressions":[
+           {"scopeName":"X","operator":"In","values":["a",1]}]}})",
+       "spec.scopeSelector.matchExpressions[0].values: must be a list of strings, not number",
+       "pods"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.spec);
+    const Quota quota = WithSpec(R"("spec":)" + std::string(row.spec) +
+                                 R"(,"status":{"hard":{"kept":"3"},"used":{"kept":"1"}})");
+    CHECK(quota.unreadable.why.starts_with(row.why));
+    CHECK(base::Join(quota.unreadable.names, ",") == row.unknown);
+    for (const std::string& name : quota.unreadable.names) {
+      CHECK(quota.hard.Find(name) != nullptr);
+      CHECK(quota.status.hard.Find(name) != nullptr);
+      CHECK(quota.status.used.Find(name) == nullptr);
+    }
+  }
+}
+
+TEST_CASE("quota: scopes that can be read still restrict an unreadable quota", "[quota]") {
+  const Quota quota = WithSpec(
+      R"("spec":{"hard":{"pods":"1"},"scopes":["BestEffort"],"scopeSelector":{"matchExpressions":[
+         {"scopeName":"X","operator":"Near"},{"scopeName":"Y","operator":"Exists"}]}})");
+  CHECK(quota.selector == ScopeSelector{{.scope = "BestEffort"}, {.scope = "Y"}});
+  CHECK(quota.unreadable.names == std::vector<std::string>{"pods"});
+}
+
+TEST_CASE("quota: a status that cannot be read counts as never written, and is replaced",
+          "[quota]") {
+  struct Row {
+    const char* status;
+    const char* why;
+    const char* used;   // what is known
+    const char* patch;  // of status, once 1 pod and 2 cpu are counted
+  };
+  const Row rows[] = {
+      {R"({"hard":{"pods":"5","cpu":"8"},"used":{"pods":"1","cpu":"garbage"}})",
+       "status.used[cpu]: quantities must match", "pods=1", R"({"used":{"cpu":"2"}})"},
+      {R"({"hard":{"pods":"5","cpu":"8"},"used":{"pods":"1","cpu":"-500"}})",
+       "status.used[cpu]: must not be negative", "pods=1", R"({"used":{"cpu":"2"}})"},
+      {R"({"hard":{"pods":"5","cpu":"8"},"used":{"pods":"1","cpu":"2","x":{}}})",
+       "status.used[x]: must be a quantity", "cpu=2,pods=1", R"({"used":{"x":null}})"},
+      {R"({"hard":{"pods":"5","cpu":"8"},"used":[1]})", "status.used: must be an object", "",
+       R"({"used":{"cpu":"2","pods":"1"}})"},
+      {R"({"hard":{"pods":"5","cpu":"x"},"used":{"pods":"1","cpu":"2"}})",
+       "status.hard[cpu]: ", "pods=1", R"({"hard":{"cpu":"8"},"used":{"cpu":"2"}})"},
+      {R"({"hard":{"pods":"5","cpu":"8","y":"-1"},"used":{"pods":"1","cpu":"2"}})",
+       "status.hard[y]: must not be negative", "cpu=2,pods=1", R"({"hard":{"y":null}})"},
+      {R"({"hard":"all","used":{"pods":"1","cpu":"2"}})", "status.hard: must be an object", "",
+       R"({"hard":{"cpu":"8","pods":"5"},"used":{"cpu":"2","pods":"1"}})"},
+  };
+  for (const Row& row : rows) {
+    INFO(row.status);
+    const Quota quota =
+        WithSpec(R"("spec":{"hard":{"pods":"5","cpu":"8"}},"status":)" + std::string(row.status));
+    CHECK(quota.unreadable.why.empty());
+    CHECK(quota.garbage.why.starts_with(row.why));
+    CHECK(quota.status.used.ToString() == row.used);
+    // Every name of the spec stays limited, so that what is not counted is refused.
+    for (const char* name : {"pods", "cpu"}) CHECK(quota.status.hard.Find(name) != nullptr);
+    const QuotaStatus desired =
+        DesiredStatus(quota, {.used = List({{"pods", "1"}, {"cpu", "2"}}), .unknown = {}}, {});
+    CHECK(NeedsWrite(quota, desired));
+    const auto patch = json::Parse(StatusPatch(quota, desired));
+    REQUIRE(patch.has_value());
+    CHECK(json::Write(*patch->At({"status"})) == row.patch);
+  }
+}
+
+TEST_CASE("quota: only a quota that has no identity cannot be parsed", "[quota]") {
   CHECK(ParseQuota(Json(R"({"metadata":{"name":"q","uid":"u"}})")).error().message ==
         "metadata.resourceVersion: must be a string and not empty");
   CHECK(ParseQuota(Json("[]")).error().message == "quota: must be an object, not array");
@@ -161,6 +248,11 @@ TEST_CASE("desired status: an unknown name keeps its last value or is absent, ne
       Desired(quota, {.used = List({{"pods", "1"}}), .unknown = {"pods", "secrets"}},
               List({{"pods", "1"}}));
   CHECK(desired.used.ToString() == "pods=4,x.io/y=2");
+}
+
+TEST_CASE("desired status: usage below zero is none", "[quota]") {
+  const Quota quota = Limited(List({{"cpu", "5"}}), {});
+  CHECK(Desired(quota, {.used = List({{"cpu", "-3"}}), .unknown = {}}).used.ToString() == "cpu=0");
 }
 
 TEST_CASE("desired status: a sum that does not fit is saturated", "[quota]") {

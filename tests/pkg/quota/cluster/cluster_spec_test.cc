@@ -27,11 +27,11 @@ ClusterSpec Spec(const std::string& spec) {
   return *quota->cluster;
 }
 
+// What of the spec cannot be read.
 std::string SpecError(const std::string& spec) {
   const base::Result<Quota> quota = Parse(spec);
-  if (quota) return "no error";
-  CHECK(quota.error().code == base::ErrorCode::kMalformed);
-  return quota.error().message;
+  REQUIRE(quota.has_value());
+  return quota->unreadable.why;
 }
 
 TEST_CASE("cluster spec: all of it is read from the projected fields", "[quota]") {
@@ -73,7 +73,21 @@ TEST_CASE("cluster spec: absent fields have defaults", "[quota]") {
   CHECK(Spec(R"({"enforcement":"Audit"})").enforcement == Enforcement::kAudit);
 }
 
-TEST_CASE("cluster spec: an error names the field and what is wrong", "[quota]") {
+TEST_CASE("cluster spec: a part that cannot be read has its default, the others count", "[quota]") {
+  const base::Result<Quota> quota = Parse(
+      R"({"enforcement":"deny","parent":7,"namespaceSelector":[],"hard":{"pods":"3","cpu":"x"},
+          "guaranteed":{"pods":"1","cpu":"-2"}})");
+  REQUIRE(quota.has_value());
+  CHECK(quota->hard.Get("pods") == Q("3"));
+  CHECK(quota->unreadable.names == std::vector<std::string>{"cpu"});
+  CHECK(quota->cluster->enforcement == Enforcement::kDeny);
+  CHECK(quota->cluster->parent.empty());
+  CHECK_FALSE(quota->cluster->selector.has_value());
+  CHECK(quota->cluster->guaranteed.ToString() == "pods=1");
+}
+
+TEST_CASE("cluster spec: what cannot be read is named", "[quota]") {
+  CHECK(SpecError("{}").empty());
   CHECK(SpecError(R"({"enforcement":"deny"})") ==
         "spec.enforcement: must be Deny, Warn or Audit, not 'deny'");
   CHECK(SpecError(R"({"enforcement":1})") == "spec.enforcement: must be a string, not number");
