@@ -255,7 +255,7 @@ base::Task<Answer> QuotaAdmitter::Evaluate(std::shared_ptr<Waiter> waiter, bool*
   if (waiter->review.operation == Operation::kCreate && !waiter->review.name.empty()) {
     const bool taken =
         co_await objects_.IsTaken(*waiter->request.evaluator, waiter->review.ns,
-                                  waiter->review.name, waiter->request.uid, deadline);
+                                  waiter->review.name, waiter->request.uid, waiter->deadline);
     if (taken) co_return AlreadyExists(waiter->review);
   }
   const auto resolved = co_await ResolveClasses(waiter);
