@@ -2,8 +2,9 @@
 
 // Decides how soon somebody's change of the webhook configuration is repaired. At once, because
 // until then limits may not be enforced; but a fight without end must not load the API server for
-// ever. So a few hundred repairs are free, and after them there are two a second. Nothing waits
-// longer than half a second.
+// ever. So a few hundred repairs are free, 20 a second at most (two replicas with different flags
+// would otherwise answer each other within milliseconds), and after them there are two a second.
+// Nothing waits longer than half a second.
 //
 // A daemon with a CA of its own is another matter: both would repair each other's bundle for ever,
 // and neither is right. So repairs of such a change wait longer each time, up to half a minute.
@@ -20,8 +21,9 @@ namespace webhook {
 
 class RepairPace {
  public:
-  static constexpr double kFree = 500;
+  static constexpr double kFree = 300;
   static constexpr double kPerSecond = 2;
+  static constexpr std::chrono::milliseconds kApart{50};
 
   explicit RepairPace(base::BackoffOptions other_ca) : other_ca_(other_ca) {}
 
@@ -32,16 +34,17 @@ class RepairPace {
     const std::chrono::duration<double> passed = now - refilled_;
     left_ = std::min(kFree, left_ + passed.count() * kPerSecond) - 1;
     refilled_ = now;
-    if (left_ >= 0) return now;
-    const std::chrono::duration<double> wait(std::min(-left_, 1.0) / kPerSecond);
+    const std::chrono::duration<double> wait(std::clamp(-left_, 0.0, 1.0) / kPerSecond);
     left_ = std::max(left_, -1.0);
-    return now + std::chrono::duration_cast<base::Duration>(wait);
+    last_ = std::max(now + std::chrono::duration_cast<base::Duration>(wait), last_ + kApart);
+    return last_;
   }
 
  private:
   base::Backoff other_ca_;
   double left_ = kFree;
   base::TimePoint refilled_{};
+  base::TimePoint last_{};  // repair
 };
 
 }  // namespace webhook
