@@ -111,12 +111,11 @@ base::Task<base::Result<void>> Cluster::QuotasOf(const ServedQuotaApi& served, s
   const std::size_t before = quotas.size();
   const auto add = [&](const json::Value& object) {
     auto quota = quota::ParseQuota(object, served.api.form);
-    if (quota) {
-      quotas.push_back({.of = &served, .quota = std::move(*quota)});
-    } else {
-      terminal_.Warn("quota " + api::KeyOf(object).ToString() +
-                     " cannot be read: " + quota.error().message);
+    const std::string wrong = quota ? quota->unreadable.why : quota.error().message;
+    if (!wrong.empty()) {
+      terminal_.Warn("quota " + api::KeyOf(object).ToString() + " cannot be read: " + wrong);
     }
+    if (quota) quotas.push_back({.of = &served, .quota = std::move(*quota)});
   };
   co_return co_await List(QuotaList(served.api, ns, selector), add,
                           [&, before] { quotas.resize(before); });

@@ -54,12 +54,12 @@ base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& c
   std::vector<quota::Quota> quotas;
   const auto add = [&](const json::Value& object) {
     auto quota = quota::ParseQuota(object, api.form);
-    if (quota) {
-      quotas.push_back(std::move(*quota));
-    } else {
+    const std::string wrong = quota ? quota->unreadable.why : quota.error().message;
+    if (!wrong.empty()) {
       cluster.terminal().Warn("cluster quota " + std::string(api::Name(object)) +
-                              " cannot be read: " + quota.error().message);
+                              " cannot be read: " + wrong);
     }
+    if (quota) quotas.push_back(std::move(*quota));
   };
   auto listed = co_await cluster.List(QuotaList(api, "", ""), add, [&] { quotas.clear(); });
   if (!listed) co_return listed.error();

@@ -30,9 +30,16 @@ void CountRest(quota::Quota& quota) {
   }
 }
 
+// In a file, what cannot be read is a mistake of the user.
+base::Result<quota::Quota> WhollyRead(const json::Value& object, const quota::QuotaForm& form) {
+  auto quota = quota::ParseQuota(object, form);
+  if (!quota || quota->unreadable.why.empty()) return quota;
+  return base::Error{.code = base::ErrorCode::kMalformed, .message = quota->unreadable.why};
+}
+
 base::Result<quota::Quota> ClusterQuotaFrom(json::Value object) {
   GiveIdentity(object);
-  auto quota = quota::ParseQuota(object, quota::ClusterQuotaApi().form);
+  auto quota = WhollyRead(object, quota::ClusterQuotaApi().form);
   if (!quota) return quota;
   // Decide() reads limits from the status. Those of the spec count: an old status may be in the
   // file.
@@ -47,7 +54,7 @@ base::Result<quota::Quota> QuotaFrom(json::Value object) {
   GiveIdentity(object);
   const bool nowhere = api::Namespace(object).empty();
   if (nowhere) object.Make({"metadata", "namespace"}) = "-";
-  auto quota = quota::ParseQuota(object);
+  auto quota = WhollyRead(object, {});
   if (!quota) return quota;
   if (nowhere) quota->key.ns.clear();
   // The file has the limits. An old status.hard in it must not replace them.
