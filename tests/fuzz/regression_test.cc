@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
+#include "tests/bench/counted.h"
+#include "tests/fuzz/growth.h"
 #include "tests/fuzz/target.h"
 #include "tests/source_dir.h"
 
@@ -15,6 +20,12 @@ namespace fuzz::regression_test {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The sizes of grown inputs. In the large one, a search through all members costs more than all
+// else.
+constexpr std::size_t kSmall = std::size_t{3} * 1024;
+constexpr std::size_t kLarge = std::size_t{32} * 1024;
+constexpr std::size_t kMostPlaces = 12;
 
 const fs::path kCorpus = tests::SourcePath("/tests/fuzz/corpus");
 
@@ -70,6 +81,52 @@ TEST_CASE("fuzz: every target has a corpus, and every corpus a target", "[fuzz]"
   std::set<std::string> folders;
   for (const auto& entry : fs::directory_iterator(kCorpus)) folders.insert(entry.path().filename());
   CHECK(names == folders);
+}
+
+// For complexity.sh, which counts the instructions of each run. Prints a line for each.
+TEST_CASE("fuzz: grown inputs of one target", "[.complexity]") {
+  const char* const wanted = std::getenv("QCM_FUZZ_TARGET");
+  const auto target = std::ranges::find_if(Targets(), [&](const Target& one) {
+    return wanted != nullptr && std::string_view(one.name) == wanted;
+  });
+  REQUIRE(target != Targets().end());
+  std::map<std::string, fs::path> files;  // by place
+  for (const fs::path& file : FilesOf(*target)) {
+    const std::vector<char> bytes = BytesOf(file);
+    for (const Grown& grown : Grow({bytes.data(), bytes.size()}, 1))
+      files.emplace(grown.place, file);
+  }
+  std::size_t number = 0;
+  for (const auto& [place, file] : files) {
+    // Evenly chosen from all.
+    if (number++ * kMostPlaces % files.size() >= kMostPlaces) continue;
+    const std::vector<char> bytes = BytesOf(file);
+    bool warm = false;
+    for (const std::size_t size : {kSmall, kLarge}) {
+      for (const Grown& grown : Grow({bytes.data(), bytes.size()}, size)) {
+        if (grown.place != place) continue;
+        INFO(file << " grown in " << place);
+        if (!std::exchange(warm, true)) CHECK(WhatBreaks(*target, grown.text) == "");
+        bench::Counted([&] { CHECK(WhatBreaks(*target, grown.text) == ""); });
+        std::printf("COUNTED %zu %s %s\n", grown.text.size(), file.filename().c_str(),
+                    place.c_str());
+      }
+    }
+  }
+}
+
+TEST_CASE("fuzz: inputs grow in each place", "[fuzz]") {
+  const auto places = [](std::string_view input) {
+    std::string all;
+    for (const Grown& grown : Grow(input, 50)) all += grown.place + " ";
+    return all;
+  };
+  CHECK(places(R"({"a":{"b":[{"name":"c"}]}})") == "1: 1:a 1:a.b 1:a.b[] ");
+  CHECK(places("x") == "1:whole 1:byte ");
+  CHECK(places("x\n\n====\n[1]") == "1:whole 1:byte 1:lines 2: ");
+  CHECK(Grow(R"({"a":"b"})", 20).front().text == R"({"a":"b","a0":"b","a1":"b"})");
+  CHECK(Grow(R"([{"name":"b"}])", 20).front().text == R"([{"name":"b"},{"name":"b0"}])");
+  CHECK(Grow("10", 5)[1].text == "1000000");
 }
 
 TEST_CASE("fuzz: a broken promise is reported", "[fuzz]") {
