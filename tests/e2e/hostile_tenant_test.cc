@@ -1,0 +1,295 @@
+// One tenant does all at once that may harm others: with the role "edit" in one namespace, and from
+// the network without credentials. The daemon has the memory of its container. Meanwhile no
+// creation of another tenant fails. Only on request, by its name. QCM_HOSTILE_SECONDS: for how
+// long.
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/https.h"
+#include "tests/e2e/harness/memory_limit.h"
+#include "tests/e2e/harness/strangers.h"
+
+namespace e2e::hostile_tenant_test {
+namespace {
+
+using std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+constexpr std::size_t kContainer = std::size_t{256} << 20;  // the limit in the manifests
+constexpr long kMostGrowth = 30L << 20;
+constexpr const char* kShort = "12";
+// kube-apiserver takes no more names in a pod, and no more bytes of annotations.
+constexpr int kNames = 18'000;
+constexpr std::size_t kAnnotationBytes = 250'000;
+constexpr int kAnnotations = 45'000;
+
+std::chrono::seconds Duration() {
+  const char* const given = std::getenv("QCM_HOSTILE_SECONDS");
+  return std::chrono::seconds(std::atoi(given != nullptr ? given : kShort));
+}
+
+std::string Numbered(const char* what, int number) { return what + std::to_string(number); }
+
+// A container that wants many kinds of devices that no node has.
+std::string PodOfManyNames(const std::string& name) {
+  std::string limits;
+  for (int i = 0; i < kNames; ++i) {
+    limits.append(i == 0 ? "" : ",").append("\"e.io/").append(std::to_string(i)).append("\":\"1\"");
+  }
+  return R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+         R"("},"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{)" + limits +
+         R"(},"requests":{)" + limits + "}}}]}}";
+}
+
+json::Value HugePod(const std::string& name) {
+  return Json(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":")" + name +
+              R"("},"spec":{"containers":[{"name":"c","image":"i","resources":{
+                  "requests":{"cpu":"1e30","memory":"1e30"}}}]}})");
+}
+
+json::Value ClaimOfALongClass(const std::string& name) {
+  json::Value claim = Claim(name, "1Gi");
+  claim.Make({"metadata", "annotations"}) = json::Object{
+      {"volume.beta.kubernetes.io/storage-class", std::string(kAnnotationBytes, 's') + name}};
+  return claim;
+}
+
+std::string ClaimOfManyAnnotations(const std::string& name) {
+  std::string annotations;
+  for (int i = 0; i < kAnnotations; ++i) {
+    annotations.append(i == 0 ? "\"" : ",\"").append(std::to_string(i)).append(R"(":"")");
+  }
+  return R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":")" + name +
+         R"(","annotations":{)" + annotations +
+         R"(}},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1"}}}})";
+}
+
+// The title of a holder is any text.
+json::Value OwnedPod(const std::string& name) {
+  json::Value pod = Pod(name);
+  pod.Make({"metadata", "ownerReferences"}) =
+      json::Array{json::Object{{"apiVersion", "v1"},
+                               {"kind", "J\x1b]0;x\a\n"},
+                               {"name", std::string(5'000, 'o') + "\x1b[2J" + name},
+                               {"uid", "0b9c7b1e-6c2f-4d0e-9a55-3f1a2b4c5d6e"}}};
+  return pod;
+}
+
+// A user with the role "edit" in one namespace, who does several things at a time.
+class Tenant {
+ public:
+  using Deed = std::function<void(Api& api, int turn)>;
+
+  Tenant(Scenario& scenario, std::string ns) : ns_(std::move(ns)) {
+    Api& admin = scenario.api();
+    admin.Create(PathOf("namespaces"), Json(R"({"metadata":{"name":")" + ns_ + R"("}})"));
+    admin.Create("/apis/rbac.authorization.k8s.io/v1/namespaces/" + ns_ + "/rolebindings",
+                 Json(R"({"metadata":{"name":"edit"},"roleRef":{
+                     "apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"edit"},
+                     "subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User",
+                     "name":"stranger"}]})"));
+    admin.Create(PathOf("resourcequotas", ns_),
+                 Quota("q", {{"pods", "60"}, {"requests.storage", "1Ti"}, {"limits.cpu", "1e30"}}));
+    auto fields = scenario.server().Fields();
+    fields.token = "e2e-stranger-token";
+    kubeconfig_ = dir_.Write("tenant.yaml", KubeconfigText(fields));
+  }
+  ~Tenant() { Stop(); }
+  Tenant(const Tenant&) = delete;
+  Tenant& operator=(const Tenant&) = delete;
+
+  // From now on, again and again. `pause` bounds how often.
+  void Begin(Deed deed, std::chrono::milliseconds pause) {
+    threads_.emplace_back([this, deed = std::move(deed), pause] {
+      Api api(kubeconfig_);
+      for (int turn = 0; !stopping_; ++turn) {
+        deed(api, turn);
+        (void)PollUntil([this] { return stopping_.load(); }, pause);
+      }
+    });
+  }
+  void Stop() {
+    stopping_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+  void Post(Api& api, const char* resource, std::string body) {
+    const auto answer = api.Do({.verb = "POST",
+                                .path = PathOf(resource, ns_),
+                                .content_type = "application/json",
+                                .body = std::move(body),
+                                .timeout = 20s});
+    ++(answer ? stored_ : refused_);
+  }
+  void Label(Api& api, const char* resource, const std::string& name, int turn) {
+    const auto answer =
+        api.Do(PatchOf(PathOf(resource, ns_, name),
+                       R"({"metadata":{"labels":{"turn":")" + std::to_string(turn) + R"("}}})"));
+    patched_ += answer ? 1 : 0;
+  }
+  void Remove(Api& api, const char* resource, const std::string& name) {
+    (void)api.Do({.verb = "DELETE",
+                  .path = PathOf(resource, ns_, name),
+                  .query = {{"gracePeriodSeconds", "0"}}});
+  }
+  [[nodiscard]] std::string Done() const {
+    return std::to_string(stored_) + " stored, " + std::to_string(refused_) + " refused, " +
+           std::to_string(patched_) + " patched";
+  }
+
+ private:
+  const std::string ns_;
+  TempDir dir_;
+  std::string kubeconfig_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<int> stored_{0};
+  std::atomic<int> refused_{0};
+  std::atomic<int> patched_{0};
+  std::vector<std::thread> threads_;
+};
+
+void BeginEverything(Tenant& tenant) {
+  constexpr int kPods = 20;
+  constexpr int kClaims = 100;
+  tenant.Begin(
+      [&](Api& api, int turn) {
+        if (turn < kPods) {
+          const std::string name = Numbered("many", turn);
+          tenant.Post(api, "pods", PodOfManyNames(name));
+        }
+        tenant.Label(api, "pods", Numbered("many", turn % kPods), turn);
+      },
+      200ms);
+  tenant.Begin(
+      [&](Api& api, int turn) {
+        const std::string name = Numbered("long", turn);
+        if (turn < kClaims) {
+          tenant.Post(api, "persistentvolumeclaims", json::Write(ClaimOfALongClass(name)));
+        }
+      },
+      20ms);
+  tenant.Begin(
+      [&](Api& api, int turn) {
+        constexpr int kFew = 3;
+        const std::string name = Numbered("noted", turn % kFew);
+        if (turn < kFew) {
+          tenant.Post(api, "persistentvolumeclaims", ClaimOfManyAnnotations(name));
+        }
+        tenant.Label(api, "persistentvolumeclaims", name, turn);
+      },
+      200ms);
+  tenant.Begin(
+      [&](Api& api, int turn) {
+        const std::string name = Numbered("huge", turn % 4);
+        tenant.Post(api, "pods", json::Write(HugePod(name)));
+        tenant.Post(api, "persistentvolumeclaims", json::Write(Claim(name, "1e30")));
+        if (turn % 4 == 3) tenant.Remove(api, "pods", name);
+      },
+      50ms);
+  tenant.Begin(
+      [&](Api& api, int turn) {
+        tenant.Post(api, "pods", json::Write(OwnedPod(Numbered("owned", turn))));
+      },
+      10ms);
+  tenant.Begin([&](Api& api, int) { tenant.Post(api, "pods", json::Write(OwnedPod("owned0"))); },
+               10ms);
+}
+
+// Nobody knows these tokens.
+void AskWithTokens(std::uint16_t port, const std::atomic<bool>& stopping) {
+  for (int turn = 0; !stopping; ++turn) {
+    HttpsCall call{.port = port, .path = "/metrics"};
+    call.headers.Set("Authorization", "Bearer " + Numbered("nobody", turn));
+    (void)Call(call);
+  }
+}
+
+// Creates pods one after the other.
+class Victim {
+ public:
+  explicit Victim(Admission& admission) : admission_(admission) {}
+
+  void CreateFor(std::chrono::milliseconds duration) {
+    took_.clear();
+    const auto end = steady_clock::now() + duration;
+    while (steady_clock::now() < end) {
+      const auto began = steady_clock::now();
+      const Attempt attempt = admission_.Post("pods", Pod(Numbered("v", ++number_)));
+      took_.push_back(std::chrono::duration<double, std::milli>(steady_clock::now() - began));
+      if (!attempt.ok()) failures_.push_back(attempt.Text());
+    }
+    std::ranges::sort(took_);
+  }
+  [[nodiscard]] const std::vector<std::string>& failures() const { return failures_; }
+  // The time below which this share of the last creations is.
+  [[nodiscard]] double Took(double share) const {
+    return took_[static_cast<std::size_t>(share * static_cast<double>(took_.size() - 1))].count();
+  }
+  [[nodiscard]] std::string Text() const {
+    return std::to_string(took_.size()) + " created, p50 " + std::to_string(Took(0.5)) +
+           " ms, p99 " + std::to_string(Took(0.99)) + " ms, longest " + std::to_string(Took(1)) +
+           " ms";
+  }
+
+ private:
+  Admission& admission_;
+  int number_ = 0;
+  std::vector<std::chrono::duration<double, std::milli>> took_;
+  std::vector<std::string> failures_;
+};
+
+}  // namespace
+
+TEST_CASE("hostile tenant: no creation of another tenant fails", "[.][hostile]") {
+  if (CurrentTier() == Tier::kSandbox) return;  // it has no roles
+  Admission a({.more_flags = {"--metrics-secure=true"}});
+  a.Limit("q", {{"pods", "100000"}, {"requests.storage", "1Pi"}, {"requests.cpu", "1000"}});
+  const MemoryLimit limit(a.daemon().pid(), kContainer);
+  Tenant tenant(a.scenario(), FreshName("hostile"));
+  Victim victim(a);
+  victim.CreateFor(Duration() / 4);
+  const std::string quiet = victim.Text();
+  const double quiet_p99 = victim.Took(0.99);
+  CHECK(victim.failures().empty());
+  const long before = UsageOf(a.daemon().pid()).resident_bytes;
+
+  std::atomic<bool> stopping{false};
+  {
+    const auto at = [&](std::uint16_t port, int count, int first) {
+      return Strangers::Where{.port = port, .count = count, .first = first, .addresses = 20};
+    };
+    const Strangers bodies(at(a.port(), 40, 2), BeginsABody(std::size_t{1} << 20));
+    const Strangers hellos(at(a.port(), 40, 30), AnnouncesALongHello());
+    const Strangers idle(at(a.port(), 40, 60), ShakesHandsOnly());
+    constexpr int kUpdates = 200'000;  // 5 MB
+    const Strangers updates(at(a.port(), 1, 120), UpdatesItsKeys(kUpdates));
+    const Strangers scrapers(at(a.daemon().metrics_port(), 20, 90), BeginsAHeader(8 << 10));
+    std::thread tokens([&] { AskWithTokens(a.daemon().metrics_port(), stopping); });
+    BeginEverything(tenant);
+    victim.CreateFor(Duration());
+    tenant.Stop();
+    stopping = true;
+    tokens.join();
+  }
+  const long after = UsageOf(a.daemon().pid()).resident_bytes;
+  WARN("quiet: " << quiet << "; beside the hostile tenant (" << tenant.Done()
+                 << "): " << victim.Text() << ", p99 " << victim.Took(0.99) / quiet_p99
+                 << " times as long; memory " << before / 1'000'000 << " MB, then "
+                 << after / 1'000'000 << " MB, limited by " << limit.kind());
+  CHECK(a.daemon().Running());
+  CHECK(limit.kills() == 0);
+  CHECK(a.daemon().Probe("/readyz") == 200);
+  CHECK(after - before <= kMostGrowth);
+  INFO(victim.failures().size() << " failed, the first: "
+                                << (victim.failures().empty() ? "" : victim.failures().front()));
+  CHECK(victim.failures().empty());
+}
+
+}  // namespace e2e::hostile_tenant_test
