@@ -75,7 +75,8 @@ int SelectAlpn(SSL*, const unsigned char** out, unsigned char* out_length, const
 TlsContext::TlsContext() : context_(SSL_CTX_new(TLS_method())) {
   SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
   // Idle connections hold no buffers. A write that is tried again may pass its bytes from another
-  // address.
+  // address. SSL_MODE_AUTO_RETRY stays on. RecordGuard bounds what it repeats. Without it, TLS
+  // inside of a proxy's TLS would wait for the socket while the outer stream holds bytes.
   SSL_CTX_set_mode(context_, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_options(context_, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
