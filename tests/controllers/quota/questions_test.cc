@@ -43,9 +43,9 @@ struct Charged : ControllerFixture {
 
 TEST_CASE("questions: a small collection is listed, and the usage ends", "[controllers]") {
   Charged f(3);
-  f.RunFor(9s);
+  f.RunFor(14s);
   CHECK(f.Used("q") == "secrets=5");
-  f.RunFor(6s);
+  f.RunFor(2s);
   CHECK(f.Used("q") == "secrets=0");
   CHECK(f.Limits() == std::vector<std::string>{"500"});
 }
@@ -69,7 +69,7 @@ TEST_CASE("questions: a large collection is not listed while its watch goes on",
     CHECK(f.Used("q") == "secrets=0");
   }
   SECTION("without an event or a bookmark it is listed once") {
-    f.RunFor(60s);
+    f.RunFor(65s);
     CHECK(f.Used("q") == "secrets=5");
     f.RunFor(10s);
     CHECK(f.Used("q") == "secrets=0");
