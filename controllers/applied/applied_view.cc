@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/cluster/quota_tree.h"
 
 namespace controllers {
 namespace {
@@ -28,18 +28,6 @@ bool AppliedView::IsAbove(std::string_view ns, std::string_view quota) const {
   return one != reaching.end() && !one->above.empty();
 }
 
-quota::ResourceList AppliedView::GuaranteedBelow(const std::string& quota) const {
-  quota::ResourceList kept;
-  const quota::QuotaTree* tree = controller_.reach().quota_tree();
-  const quota::Lineage::Member* place = tree != nullptr ? tree->Place(quota) : nullptr;
-  if (place == nullptr) return kept;
-  for (const quota::Lineage::Member* child : place->below) {
-    const quota::Quota* one = controller_.store().Find({"", child->name});
-    if (one != nullptr) kept.Add(quota::Promised(*one, one->status.used));
-  }
-  return kept;
-}
-
 std::optional<AppliedContent> AppliedView::ContentOf(const std::string& ns,
                                                      const std::string& quota) const {
   const quota::Quota* held = controller_.store().Find({"", quota});
@@ -60,7 +48,7 @@ std::optional<AppliedContent> AppliedView::ContentOf(const std::string& ns,
                          .enforcement = held->cluster->enforcement,
                          .selector = held->selector,
                          .guaranteed = held->cluster->guaranteed,
-                         .guaranteed_below = GuaranteedBelow(quota),
+                         .guaranteed_below = controller_.reach().quota_tree()->PromisedBelow(quota),
                          .status = held->status,
                          .available = {},
                          .in_namespace = {}};

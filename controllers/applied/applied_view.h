@@ -24,9 +24,6 @@ class AppliedView final : public AppliedSource {
                                                         const std::string& quota) const override;
 
  private:
-  // What a quota keeps free for its children. Costs their number.
-  [[nodiscard]] quota::ResourceList GuaranteedBelow(const std::string& quota) const;
-
   const QuotaController& controller_;
 };
 

@@ -109,6 +109,11 @@ void ClusterReach::OnQuota(const quota::Quota* before, const quota::Quota* after
   Tell(after != nullptr ? tree_.PutQuota(*after) : tree_.RemoveQuota(before->key.name));
 }
 
+void ClusterReach::SetPromised(const std::string& quota, quota::ResourceList promised) {
+  const std::string_view parent = tree_.SetPromised(quota, std::move(promised));
+  if (!parent.empty()) hooks_.on_promises(std::string(parent));
+}
+
 void ClusterReach::OnQuotasSynced() {
   quotas_synced_ = true;
   wake_->Wake();
@@ -134,6 +139,7 @@ void ClusterReach::Tell(const quota::QuotaTree::Change& change) {
   }
   NoteLosing(change.losing);
   for (const std::string& name : change.quotas) hooks_.on_moved({"", name});
+  for (const std::string& name : change.parents) hooks_.on_promises(name);
 }
 
 // For example, a namespace moves to another team, and then a quota changes its selector. If the

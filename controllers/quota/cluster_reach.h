@@ -32,6 +32,8 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
     std::function<void(const std::string& ns, std::vector<std::string> groups)> set_groups;
     // The namespaces that the quota reaches, or its place in the tree, may have changed.
     std::function<void(const api::ObjectKey& key)> on_moved;
+    // The quota leaves other amounts to each of its children.
+    std::function<void(const std::string& quota)> on_promises;
     std::function<void()> on_state;  // synced(), or a failure of the watch, may have changed
   };
   ClusterReach(const TrackingContext& context, Hooks hooks);
@@ -39,6 +41,8 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
   // As in QuotaListener.
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
   void OnQuotasSynced();
+  // Sets Promised() of a quota that is known.
+  void SetPromised(const std::string& quota, quota::ResourceList promised);
   // Runs until cancelled.
   base::Task<void> Run();
   // Lists the namespaces again, because the server was restored to an earlier state.

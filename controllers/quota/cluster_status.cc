@@ -75,14 +75,6 @@ base::Duration ClusterStatus::PeriodOf(const quota::Quota& quota) const {
   return kSeldom + (beside ? place->up->below.size() : 0) * kEachChild;
 }
 
-std::vector<api::ObjectKey> ClusterStatus::ChildrenOf(const quota::Quota& quota) const {
-  std::vector<api::ObjectKey> children;
-  const auto* place = reach_.tree().Place(quota.key.name);
-  if (place == nullptr) return children;
-  for (const auto* child : place->below) children.push_back({"", child->name});
-  return children;
-}
-
 json::Object ClusterStatus::Of(const quota::Quota& quota, const quota::QuotaStatus& desired,
                                const std::vector<std::string>& unknown, Times times,
                                std::optional<base::TimePoint>& missing_since) const {
@@ -114,20 +106,16 @@ json::Object ClusterStatus::Of(const quota::Quota& quota, const quota::QuotaStat
 
 // Returns the quota and all quotas above it, as stored. Empty if one of them is unknown.
 std::vector<quota::Standing> ClusterStatus::WayUp(const quota::Quota& own) const {
-  const auto find = [&](std::string_view name) -> const quota::Quota* {
-    return name == own.key.name ? &own : store_.Find({"", std::string(name)});
-  };
   const quota::QuotaTree::Reach way = reach_.tree().WayUp(own.key.name);
-  const auto places = quota::PlacesOf(reach_.tree(), way, [&](std::string_view name) {
-    const quota::Quota* one = find(name);
-    return one != nullptr ? quota::Promised(*one, one->status.used) : quota::ResourceList();
-  });
+  std::vector<quota::TreePlace> places = quota::PlacesOf(reach_.tree(), way);
   std::vector<quota::Standing> standings;
   for (std::size_t i = 0; i < way.size(); ++i) {
-    const quota::Quota* one = find(way[i].name);
+    const quota::Quota* one = i == 0 ? &own : store_.Find({"", way[i].name});
     if (one == nullptr) return {};
-    standings.push_back({.quota = one, .used = one->status.used, .tree = places[i]});
+    standings.push_back({.quota = one, .used = one->status.used, .tree = std::move(places[i])});
   }
+  const bool has_parent = !standings.empty() && standings.front().tree.parent;
+  if (has_parent) quota::Promise(standings, 0, quota::Promised(own, own.status.used));
   return standings;
 }
 

@@ -47,8 +47,6 @@ class ClusterStatus {
   static bool IsUrgent(const json::Object& stored, const json::Object& desired);
   // How long the fields wait that may wait.
   [[nodiscard]] base::Duration PeriodOf(const quota::Quota& quota) const;
-  // The quotas directly below. Their status depends on the status of this one.
-  [[nodiscard]] std::vector<api::ObjectKey> ChildrenOf(const quota::Quota& quota) const;
 
  private:
   [[nodiscard]] std::vector<quota::Standing> WayUp(const quota::Quota& own) const;

@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include "pkg/quota/cluster/guarantee.h"
+
 namespace controllers {
 namespace {
 
@@ -52,6 +54,9 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
               [this] { ForMany().recount_all = true; }) {
   if (!cluster_) return;
   usage_.SetLabels(cluster_.get());
+  child_looks_.emplace(
+      *context_.scheduler, *cluster_, *cluster_status_, store_, accounts_,
+      [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); });
   writer_.SetPutBackListener([this] { cluster_->Relist(); });
   reporter_.SetListener([this](const api::ObjectKey& key) { queue_.Add(key); });
 }
@@ -65,6 +70,7 @@ std::unique_ptr<ClusterReach> QuotaController::NewClusterReach() {
                                 if (listener_ != nullptr) listener_->OnReachOf(ns);
                               },
                           .on_moved = [this](const api::ObjectKey& key) { queue_.Add(key); },
+                          .on_promises = [this](const auto& quota) { TellChildren(quota); },
                           .on_state =
                               [this] {
                                 reporter_.OnResourceState();
@@ -143,7 +149,11 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   complaints_.Say("stored status of", after->key.ToString(), after->garbage.why);
   if (cluster_ && (before == nullptr || before->status != after->status)) {
     largest_->OnUsed(after->key);
-    TellChildren(*after, account);
+    TellChildren(after->key.name);
+  }
+  if (cluster_) {
+    const quota::Quota& decisive = account.Decisive(*after);
+    cluster_->SetPromised(after->key.name, quota::Promised(decisive, decisive.status.used));
   }
   const bool ours = after->resource_version == account.written_version;
   const bool respecified = renamed || before->selector != after->selector ||
@@ -153,18 +163,8 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   queue_.AddAfter(after->key, recounter_.hold());
 }
 
-// The amounts that are available to the children depend on the status of this quota. They are
-// enqueued with a delay, and not again before it ends, so that a busy parent causes few writes.
-void QuotaController::TellChildren(const quota::Quota& quota, Account& account) {
-  const base::TimePoint now = context_.scheduler->Now();
-  if (now < account.children_told) return;
-  for (const api::ObjectKey& child : cluster_status_->ChildrenOf(quota)) {
-    const quota::Quota* known = store_.Find(child);
-    if (known == nullptr) continue;
-    const base::Duration period = cluster_status_->PeriodOf(*known);
-    queue_.AddAfter(child, period);
-    account.children_told = now + period;
-  }
+void QuotaController::TellChildren(const std::string& parent) {
+  if (child_looks_->OnParent(parent)) walk_wanted_->Wake();
 }
 
 void QuotaController::NoticeConstraints() {
@@ -256,6 +256,10 @@ Concerns& QuotaController::ForMany() {
 base::Task<void> QuotaController::WalkQuotas() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {
+    if (child_looks_ && child_looks_->TellSome()) {
+      co_await base::NextTurn();
+      continue;
+    }
     if (!concerns_) {
       co_await walk_wanted_->WaitUntil(base::TimePoint::max());
       continue;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "controllers/quota/child_looks.h"
 #include "controllers/quota/cluster_listener.h"
 #include "controllers/quota/cluster_reach.h"
 #include "controllers/quota/cluster_status.h"
@@ -86,7 +87,8 @@ class QuotaController final : public QuotaListener, public UsageListener {
   std::unique_ptr<ClusterReach> NewClusterReach();
   void Visit(const quota::Quota& quota, const Concerns& concerns);
   void NoticeConstraints();
-  void TellChildren(const quota::Quota& quota, Account& account);
+  // As ChildLooks::OnParent().
+  void TellChildren(const std::string& parent);
 
   TrackingContext context_;
   const quota::QuotaApi& api_;
@@ -104,6 +106,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   QuotaReporter reporter_;
   std::unique_ptr<LargestNamespaces> largest_;   // set if cluster_ is
   std::optional<ClusterStatus> cluster_status_;  // set if cluster_ is
+  std::optional<ChildLooks> child_looks_;        // set if cluster_ is
   std::optional<Concerns> concerns_;             // for the next walk
   std::unique_ptr<base::Alarm> walk_wanted_;
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/tree_place.h"
 
 namespace controllers {
@@ -92,10 +91,17 @@ admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
   return booked;
 }
 
+admission::QuotaBook::Presence Reservations::Look(std::string_view ns) const {
+  const bool complete = writer_.Current() && (parts_.store.size() == 0 || reach_.Known(ns));
+  const bool any = reach_.quota_tree() != nullptr ? !Reaching(ns).empty()
+                                                  : !parts_.store.InNamespace(ns).empty();
+  return {.any = any, .complete = complete};
+}
+
 admission::NamespaceQuotas Reservations::Quotas(std::string_view ns) const {
   const quota::QuotaTree* const tree = reach_.quota_tree();
   admission::NamespaceQuotas here{.quotas = {}, .writer = std::string(ns)};
-  here.complete = writer_.Current() && (parts_.store.size() == 0 || reach_.Known(ns));
+  here.complete = Look(ns).complete;
   if (tree == nullptr) {
     for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
       here.quotas.push_back(Book(*parts_.store.Find(key)));
@@ -107,20 +113,12 @@ admission::NamespaceQuotas Reservations::Quotas(std::string_view ns) const {
     return parts_.store.Find({"", one.name}) == nullptr;
   });
   here.writer = WriterOf(ns, reaching);
-  std::vector<quota::TreePlace> places = quota::PlacesOf(
-      *tree, reaching, [this](std::string_view quota) { return PromisedTo(quota); });
+  std::vector<quota::TreePlace> places = quota::PlacesOf(*tree, reaching);
   for (std::size_t i = 0; i < reaching.size(); ++i) {
     here.quotas.push_back(Book(*parts_.store.Find({"", reaching[i].name})));
     here.quotas.back().tree = std::move(places[i]);
   }
   return here;
-}
-
-quota::ResourceList Reservations::PromisedTo(std::string_view name) const {
-  const quota::Quota* const quota = parts_.store.Find({"", std::string(name)});
-  if (quota == nullptr) return {};
-  const quota::Quota& decisive = parts_.accounts.Of(*quota).Decisive(*quota);
-  return quota::Promised(decisive, decisive.status.used);
 }
 
 // The name contains a slash, so it never equals the name of a namespace.

@@ -24,6 +24,7 @@ class Reservations final : public admission::QuotaBook {
       : parts_(parts), reach_(reach), writer_(writer), look_(std::move(look)) {}
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
+  [[nodiscard]] Presence Look(std::string_view ns) const override;
   [[nodiscard]] admission::NamespaceQuotas Quotas(std::string_view ns) const override;
   [[nodiscard]] bool Draw(const admission::ReservePlan& plan) override;
   base::Task<base::Result<void>> Reserve(admission::ReservePlan plan,
@@ -49,7 +50,6 @@ class Reservations final : public admission::QuotaBook {
   [[nodiscard]] admission::BookedQuota Book(const quota::Quota& quota) const;
   [[nodiscard]] std::string WriterOf(std::string_view ns,
                                      const quota::QuotaTree::Reach& reaching) const;
-  [[nodiscard]] quota::ResourceList PromisedTo(std::string_view name) const;
   base::Task<base::Result<void>> ReserveInside(admission::ReservePlan plan,
                                                base::TimePoint deadline);
   [[nodiscard]] Planned Plan(const admission::ReservePlan& plan, const quota::Quota& quota);

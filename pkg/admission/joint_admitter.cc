@@ -65,7 +65,6 @@ JointAdmitter::Admitters JointAdmitter::Limiting(const Review& review) const {
   return limiting;
 }
 
-// KnowsQuotas() comes last, because it gathers the quotas of the namespace.
 bool JointAdmitter::Concerns(const QuotaAdmitter& other, const Review& review) const {
   if (!other.MayLimit(review)) return false;
   if (!may_call_ || may_call_(other.name(), review.resource.WithoutVersion(), review.ns)) {

@@ -191,8 +191,8 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
 
 bool QuotaAdmitter::MayLimit(const Review& review) const {
   if (options_.exempt_namespaces.contains(review.ns)) return false;
-  const NamespaceQuotas known = book_.Quotas(review.ns);
-  if (known.complete && known.quotas.empty()) return false;
+  const QuotaBook::Presence known = book_.Look(review.ns);
+  if (known.complete && !known.any) return false;
   const api::GroupResource resource = review.resource.WithoutVersion();
   return EvaluatorFor(resource) != nullptr || CounterOf(api_, resource);
 }

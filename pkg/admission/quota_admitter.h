@@ -62,7 +62,7 @@ class QuotaAdmitter final : public Admitter {
   // Returns false if Admit() would allow the request at once, because no quota can limit it.
   [[nodiscard]] bool MayLimit(const Review& review) const;
   // False if quotas of the namespace may be missing, so that Admit() reads them first.
-  [[nodiscard]] bool KnowsQuotas(std::string_view ns) const { return book_.Quotas(ns).complete; }
+  [[nodiscard]] bool KnowsQuotas(std::string_view ns) const { return book_.Look(ns).complete; }
   struct Judgement {
     Answer answer;
     bool reserves = false;  // Admit() would reserve usage for it

@@ -91,6 +91,12 @@ class QuotaBook {
   // is interrupted, this reads the quotas from the API server. Errors: they cannot be read.
   virtual base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) = 0;
   [[nodiscard]] virtual NamespaceQuotas Quotas(std::string_view ns) const = 0;
+  // What Quotas() would return, as far as it is known without gathering it.
+  struct Presence {
+    bool any = false;  // there are quotas
+    bool complete = true;
+  };
+  [[nodiscard]] virtual Presence Look(std::string_view ns) const = 0;
 
   // Makes grants that need no write. Returns false if the burst or the reservation of the plan does
   // not exist any more.

@@ -37,6 +37,11 @@ NamespaceQuotas SwitchedBook::Quotas(std::string_view ns) const {
   return quotas_->Quotas(ns);
 }
 
+QuotaBook::Presence SwitchedBook::Look(std::string_view ns) const {
+  if (quotas_ == nullptr) return {};
+  return quotas_->Look(ns);
+}
+
 bool SwitchedBook::Draw(const ReservePlan& plan) {
   return quotas_ != nullptr && quotas_->Draw(plan);
 }

@@ -23,6 +23,7 @@ ClusterSpec::Enforcement EnforcementOf(const Quota& quota) {
 Forest::Forest(std::vector<Quota> quotas) {
   for (Quota& quota : quotas) {
     tree_.PutQuota(quota);
+    tree_.SetPromised(quota.key.name, quota::Promised(quota, quota.status.used));
     std::string name = quota.key.name;
     quotas_.insert_or_assign(std::move(name), std::move(quota));
   }
@@ -54,10 +55,7 @@ std::vector<std::string> Forest::Names() const {
 
 Reached Forest::Collect(const quota::QuotaTree::Reach& reach) const {
   Reached reached;
-  reached.places = quota::PlacesOf(tree_, reach, [this](std::string_view name) {
-    const Quota* quota = Find(name);
-    return quota == nullptr ? ResourceList() : quota::Promised(*quota, quota->status.used);
-  });
+  reached.places = quota::PlacesOf(tree_, reach);
   for (const auto& reaching : reach) reached.quotas.push_back(quotas_.find(reaching.name)->second);
   return reached;
 }
@@ -102,6 +100,7 @@ void Forest::Charge(std::string_view name, const ResourceList& amounts) {
     const quota::Quantity* before = used.Find(resource);
     if (before != nullptr) used.Set(resource, before->Add(amount));
   }
+  tree_.SetPromised(name, quota::Promised(found->second, used));
 }
 
 std::string_view ModeText(const Quota& quota) { return quota::ToString(EnforcementOf(quota)); }

@@ -38,6 +38,8 @@ class Quantity {
   Quantity() = default;  // zero, DecimalSI
   // A whole number.
   static Quantity FromInt(std::int64_t value, Format format = Format::kDecimalSI);
+  // A number of 10^-9, from -kMost to kMost.
+  static Quantity FromNanos(Int128 nanos, Format format) { return {nanos, format}; }
   static Quantity Saturated() { return {kMost, Format::kDecimalExponent}; }
   // Errors: kInvalidArgument with one of upstream's three messages.
   static base::Result<Quantity> Parse(std::string_view text);

@@ -296,6 +296,7 @@ void Decision(int quotas) {
     if (i > 0) spec.parent = "q0";
     if (i > 0) spec.guaranteed = pods(10);
     tree.PutQuota(quota);
+    tree.SetPromised(name, quota::Promised(quota, quota.status.used));
   }
   const json::Value labels = json::Object{};
   tree.PutNamespace(kNamespace, &labels);
@@ -308,10 +309,7 @@ void Decision(int quotas) {
   Repeat([] {},
          [&] {
            const quota::QuotaTree::Reach& reach = tree.QuotasOf(kNamespace);
-           const auto places = quota::PlacesOf(tree, reach, [&](std::string_view name) {
-             const quota::Quota& quota = known.find(name)->second;
-             return quota::Promised(quota, quota.status.used);
-           });
+           const auto places = quota::PlacesOf(tree, reach);
            std::vector<quota::Standing> standings;
            for (std::size_t i = 0; i < reach.size(); ++i) {
              const quota::Quota& quota = known.find(reach[i].name)->second;

@@ -50,7 +50,10 @@ class World {
 
   void Check() {
     Count();
-    for (const auto& [name, quota] : quotas_) CheckPlace(name);
+    for (const auto& [name, quota] : quotas_) {
+      CheckPlace(name);
+      tree_.SetPromised(name, quota::Promised(quota, quota.status.used));
+    }
     for (const auto& [name, ns] : namespaces_) CheckReach(name, ns);
     for (const auto& [name, quota] : quotas_) CheckWay(name);
     QuotaTree anew;
@@ -181,8 +184,7 @@ class World {
   // What a quota weighs beyond its usage, and what it has left.
   void CheckWay(const std::string& name) const {
     const auto way = tree_.WayUp(name);
-    const auto places =
-        quota::PlacesOf(tree_, way, [this](std::string_view quota) { return PromisedTo(quota); });
+    const auto places = quota::PlacesOf(tree_, way);
     std::vector<quota::Standing> standings;
     for (std::size_t i = 0; i < way.size(); ++i) {
       const Quota& quota = quotas_.at(way[i].name);

@@ -85,6 +85,10 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     if (planted_ == Planted::kModeFrozen) modes_.Freeze(here);
     return here;
   }
+  [[nodiscard]] Presence Look(std::string_view ns) const override {
+    const admission::NamespaceQuotas here = Quotas(ns);
+    return {.any = !here.quotas.empty(), .complete = here.complete};
+  }
   [[nodiscard]] bool Draw(const admission::ReservePlan& plan) override { return inner_.Draw(plan); }
   base::Task<base::Result<void>> Reserve(admission::ReservePlan plan,
                                          base::TimePoint deadline) override {

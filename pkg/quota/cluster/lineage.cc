@@ -1,23 +1,42 @@
 #include "pkg/quota/cluster/lineage.h"
 
-#include <set>
+#include <utility>
+#include <vector>
 
 namespace quota {
 
-const Lineage::Member& Lineage::Put(std::string_view name, std::string_view parent) {
+bool Lineage::ByName::operator()(const Member* a, const Member* b) const {
+  return a->name < b->name;
+}
+
+const Lineage::Member& Lineage::Put(std::string_view name, std::string_view parent, Moved& moved) {
   const auto [found, added] = members_.try_emplace(std::string(name), Member{std::string(name)});
   Member& member = found->second;
   if (!added && member.parent == parent) return member;
+  moved.insert(member.name);
+  if (!added) Cut(member, moved);
   member.parent = parent;
-  Link();
+  if (added) {
+    // Members that named it before it existed.
+    if (const auto waiting = naming_.find(name); waiting != naming_.end()) {
+      for (Member* child : waiting->second) Attach(*child, &member, Fault::kNone, moved);
+    }
+  }
+  Link(member, moved);
   return member;
 }
 
-void Lineage::Remove(std::string_view name) {
+void Lineage::Remove(std::string_view name, Moved& moved) {
   const auto found = members_.find(name);
   if (found == members_.end()) return;
+  Member& member = found->second;
+  Cut(member, moved);
+  if (const auto children = naming_.find(name); children != naming_.end()) {
+    for (Member* child : children->second) {
+      Attach(*child, nullptr, Fault::kParentNotFound, moved);
+    }
+  }
   members_.erase(found);
-  Link();
 }
 
 const Lineage::Member* Lineage::Find(std::string_view name) const {
@@ -25,42 +44,71 @@ const Lineage::Member* Lineage::Find(std::string_view name) const {
   return found == members_.end() ? nullptr : &found->second;
 }
 
-void Lineage::Link() {
-  for (auto& [name, member] : members_) {
-    member.up = member.parent.empty() ? nullptr : Find(member.parent);
-    const bool missing = member.up == nullptr && !member.parent.empty();
-    member.fault = missing ? Fault::kParentNotFound : Fault::kNone;
-    member.below.clear();
-  }
-  MarkCycles();
-  for (auto& [name, member] : members_) {
-    // Members of a cycle become roots. Otherwise the walk below would not end.
-    if (member.fault == Fault::kParentCycle) member.up = nullptr;
-  }
-  for (auto& [name, member] : members_) {
-    member.depth = 0;
-    for (const Member* above = member.up; above != nullptr; above = above->up) ++member.depth;
-    if (member.up == nullptr) continue;
-    members_.find(member.up->name)->second.below.push_back(&member);
-  }
+Lineage::Member* Lineage::Named(std::string_view name) {
+  const auto found = members_.find(name);
+  return found == members_.end() ? nullptr : &found->second;
 }
 
-// Follows the parents of each member up to a root or to a visited member. A path that ends at one
-// of its own members contains a cycle. Each member is visited once.
-void Lineage::MarkCycles() {
-  std::set<const Member*> visited;
-  for (const auto& [name, start] : members_) {
-    std::vector<const Member*> way;
-    const Member* at = &start;
-    while (at != nullptr && visited.insert(at).second) {
-      way.push_back(at);
-      at = at->up;
+void Lineage::Cut(Member& member, Moved& moved) {
+  if (member.parent.empty()) return;
+  // Without this member its cycle is a way up that ends at it, so the others get their parents.
+  if (member.fault == Fault::kParentCycle) {
+    std::vector<Member*> cycle;
+    for (Member* at = Named(member.parent); at != &member; at = Named(at->parent)) {
+      cycle.push_back(at);
     }
-    bool inside = false;  // the path returns to `at`: the members from `at` on are a cycle
-    for (const Member* member : way) {
-      inside = inside || member == at;
-      if (inside) members_.find(member->name)->second.fault = Fault::kParentCycle;
+    for (auto at = cycle.rbegin(); at != cycle.rend(); ++at) {
+      Attach(**at, Named((*at)->parent), Fault::kNone, moved);
     }
+  }
+  Attach(member, nullptr, Fault::kNone, moved);
+  const auto named = naming_.find(member.parent);
+  named->second.erase(&member);
+  if (named->second.empty()) naming_.erase(named);
+}
+
+void Lineage::Link(Member& member, Moved& moved) {
+  if (member.parent.empty()) return;
+  naming_[member.parent].insert(&member);
+  Member* const parent = Named(member.parent);
+  if (parent == nullptr) return Attach(member, nullptr, Fault::kParentNotFound, moved);
+  std::vector<Member*> way;
+  // The members of an older cycle are roots, so the walk ends there.
+  for (const Member* at = parent; at != nullptr; at = at->up) {
+    way.push_back(Named(at->name));
+    if (at == &member) break;
+  }
+  if (way.back() != &member) return Attach(member, parent, Fault::kNone, moved);
+  // All of them become roots. Otherwise a walk upwards would not end.
+  for (Member* at : way) Attach(*at, nullptr, Fault::kParentCycle, moved);
+}
+
+void Lineage::Attach(Member& member, Member* up, Fault fault, Moved& moved) {
+  if (member.up == up && member.fault == fault) return;
+  moved.insert(member.name);
+  if (member.up != nullptr) {
+    moved.insert(member.up->name);
+    Named(member.up->name)->below.erase(&member);
+  }
+  member.up = up;
+  member.fault = fault;
+  if (up != nullptr) {
+    moved.insert(up->name);
+    up->below.insert(&member);
+  }
+  SetDepth(member, up == nullptr ? 0 : up->depth + 1, moved);
+}
+
+// A chain may be long, so this keeps its own stack.
+void Lineage::SetDepth(Member& member, std::size_t depth, Moved& moved) {
+  std::vector<std::pair<Member*, std::size_t>> todo{{&member, depth}};
+  while (!todo.empty()) {
+    const auto [at, at_depth] = todo.back();
+    todo.pop_back();
+    if (at->depth == at_depth) continue;
+    at->depth = at_depth;
+    moved.insert(at->name);
+    for (const Member* child : at->below) todo.emplace_back(Named(child->name), at_depth + 1);
   }
 }
 

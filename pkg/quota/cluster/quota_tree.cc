@@ -14,40 +14,47 @@ QuotaTree::~QuotaTree() = default;
 QuotaTree::Change QuotaTree::PutQuota(const Quota& quota) {
   const std::string& name = quota.key.name;
   const ClusterSpec spec = quota.cluster.value_or(ClusterSpec());
-  std::unique_ptr<Node>& node = nodes_[name];
-  const bool added = node == nullptr;
-  if (added) node = std::make_unique<Node>(Node{.name = name});
-  const bool moves = added || node->place->parent != spec.parent;
-  const bool selects = node->selector != spec.selector;
-  const ResourceList guaranteed = Guaranteed(spec, quota.hard);
-  const bool limits = node->hard != quota.hard || node->guaranteed != guaranteed;
+  std::unique_ptr<Node>& held = nodes_[name];
+  const bool added = held == nullptr;
+  if (added) held = std::make_unique<Node>(Node{.name = name});
+  Node& node = *held;
+  if (added) node.region = &node;
+  const bool moves = added || node.place->parent != spec.parent;
+  const bool selects = node.selector != spec.selector;
+  ResourceList guaranteed = Guaranteed(spec, quota.hard);
+  const bool limits = node.hard != quota.hard || node.guaranteed != guaranteed;
   if (!moves && !selects && !limits) return {};
   Mutation mutation(*this);
-  mutation.NotePlaces();
-  mutation.NoteFamily(name);
-  node->hard = quota.hard;
-  node->guaranteed = guaranteed;
-  node->place = &lineage_.Put(name, spec.parent);
-  if (moves) Relink(mutation);
-  node->selector = spec.selector;
-  if (selects) Reselect(*node, mutation);
-  SumGuarantees();
-  mutation.NoteFamily(name);
+  mutation.NoteQuota(node);
+  if (limits) Limit(node, quota.hard, std::move(guaranteed), mutation);
+  if (moves) {
+    node.place = &lineage_.Put(name, spec.parent, mutation.moved());
+    Relink(mutation);
+  }
+  if (selects) {
+    if (node.selector) selectors_.Remove(node.name, *node.selector);
+    node.selector = spec.selector;
+    if (node.selector) selectors_.Put(node.name, *node.selector);
+    Reselect(node, mutation);
+  }
   return mutation.Finish();
 }
 
 QuotaTree::Change QuotaTree::RemoveQuota(std::string_view name) {
   const auto found = nodes_.find(name);
   if (found == nodes_.end()) return {};
+  Node& node = *found->second;
   Mutation mutation(*this);
-  mutation.NotePlaces();
-  mutation.NoteFamily(name);
-  found->second->selector.reset();
-  Reselect(*found->second, mutation);
-  lineage_.Remove(name);
+  mutation.NoteQuota(node);
+  if (node.selector) {
+    selectors_.Remove(node.name, *std::exchange(node.selector, std::nullopt));
+    Reselect(node, mutation);
+  }
+  lineage_.Remove(name, mutation.moved());
+  node.place = nullptr;
   Relink(mutation);
+  Hang(node, nullptr, mutation);
   nodes_.erase(found);
-  SumGuarantees();
   return mutation.Finish();
 }
 
@@ -114,9 +121,11 @@ QuotaTree::Node* QuotaTree::Find(std::string_view quota) const {
 
 QuotaTree::Nodes QuotaTree::Selecting(const json::Value* labels) const {
   Nodes selecting;
-  for (const auto& [name, node] : nodes_) {
-    if (node->selector && node->selector->Matches(labels)) selecting.push_back(node.get());
-  }
+  selectors_.VisitCandidates(labels, [&](std::string_view name) {
+    Node* const node = Find(name);
+    if (node->selector->Matches(labels)) selecting.push_back(node);
+  });
+  std::ranges::sort(selecting, {}, &Node::name);
   return selecting;
 }
 
@@ -151,9 +160,9 @@ std::shared_ptr<const QuotaTree::Reach> QuotaTree::Expand(const Nodes& selecting
 QuotaTree::Room& QuotaTree::RoomOf(const Nodes& selecting) {
   std::unique_ptr<Room>& room = rooms_[selecting];
   if (room != nullptr) return *room;
-  connected_ = false;
   room = std::make_unique<Room>(Room{.selecting = selecting, .reach = Expand(selecting)});
   for (const Reaching& quota : *room->reach) Find(quota.name)->rooms.insert(room.get());
+  if (connected_) Connect(*room);
   return *room;
 }
 
@@ -204,24 +213,39 @@ void QuotaTree::Reselect(Node& node, Mutation& mutation) {
   }
 }
 
-// Call after parents changed.
+// Call after parents changed, with the quotas that moved.
 void QuotaTree::Relink(Mutation& mutation) {
-  for (auto& [selecting, room] : rooms_) {
-    std::shared_ptr<const Reach> reach = Expand(selecting);
-    if (*reach == *room->reach) continue;
-    connected_ = false;
-    for (const std::string_view ns : room->namespaces) mutation.Note(ns, room.get());
-    for (const Reaching& quota : *room->reach) {
-      Node& node = *Find(quota.name);
-      node.rooms.erase(room.get());
-      node.namespaces -= room->namespaces.size();
-    }
-    room->reach = std::move(reach);
-    for (const Reaching& quota : *room->reach) {
-      Node& node = *Find(quota.name);
-      node.rooms.insert(room.get());
-      node.namespaces += room->namespaces.size();
-    }
+  std::set<Room*> rooms;
+  // A copy: more quotas are noted meanwhile.
+  for (const std::string& name : Lineage::Moved(mutation.moved())) {
+    Node* const node = Find(name);
+    if (node == nullptr || node->place == nullptr) continue;
+    const Lineage::Member* const up = node->place->up;
+    Node* const above = up == nullptr ? nullptr : Find(up->name);
+    if (node->above == above) continue;
+    Hang(*node, above, mutation);
+    mutation.NoteChildren(*node);
+    rooms.insert(node->rooms.begin(), node->rooms.end());
+  }
+  for (Room* room : rooms) Renew(*room, mutation);
+}
+
+// Call after ancestors of the quotas that select the room changed.
+void QuotaTree::Renew(Room& room, Mutation& mutation) {
+  std::shared_ptr<const Reach> reach = Expand(room.selecting);
+  if (*reach == *room.reach) return;
+  connected_ = false;
+  for (const std::string_view ns : room.namespaces) mutation.Note(ns, &room);
+  for (const Reaching& quota : *room.reach) {
+    Node& node = *Find(quota.name);
+    node.rooms.erase(&room);
+    node.namespaces -= room.namespaces.size();
+  }
+  room.reach = std::move(reach);
+  for (const Reaching& quota : *room.reach) {
+    Node& node = *Find(quota.name);
+    node.rooms.insert(&room);
+    node.namespaces += room.namespaces.size();
   }
 }
 

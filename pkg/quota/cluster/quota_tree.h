@@ -17,6 +17,7 @@
 
 #include "pkg/json/value.h"
 #include "pkg/quota/cluster/lineage.h"
+#include "pkg/quota/cluster/selector_index.h"
 #include "pkg/quota/quota.h"
 
 namespace quota {
@@ -38,9 +39,14 @@ class QuotaTree {
     // Quotas that a namespace left: the labels or selectors say so, but the namespace still exists.
     std::vector<std::string> losing;
     // Quotas that may have another parent, other children, another depth, condition or number of
-    // namespaces, or siblings with other guarantees.
+    // namespaces.
     std::vector<std::string> quotas;
-    [[nodiscard]] bool empty() const { return namespaces.empty() && quotas.empty(); }
+    // Quotas that keep other amounts free for their children: more or less is left for each child,
+    // and the text of its condition may be another one.
+    std::vector<std::string> parents;
+    [[nodiscard]] bool empty() const {
+      return namespaces.empty() && quotas.empty() && parents.empty();
+    }
   };
 
   // A problem with a quota's place in the tree, for its condition Ready.
@@ -54,11 +60,16 @@ class QuotaTree {
   QuotaTree(const QuotaTree&) = delete;
   QuotaTree& operator=(const QuotaTree&) = delete;
 
-  // REQUIRES: Quota::cluster is set. Costs O(quotas + namespaces), but nothing if the spec has not
-  // changed.
+  // REQUIRES: Quota::cluster is set. Costs nothing if the spec has not changed. Otherwise, the
+  // number of quotas and namespaces that change their place, their ancestors, and, if the selector
+  // changed, the number of namespaces.
   Change PutQuota(const Quota& quota);
   Change RemoveQuota(std::string_view name);
-  // `labels` is metadata.labels; nullptr if absent. Costs O(quotas).
+  // Sets Promised() of a quota. Returns its parent if that now keeps other amounts free; "": none.
+  // REQUIRES: the quota is known.
+  std::string_view SetPromised(std::string_view quota, ResourceList promised);
+  // `labels` is metadata.labels; nullptr if absent. Costs the number of labels, of quotas that may
+  // select the namespace (SelectorIndex), and of their ancestors.
   Change PutNamespace(std::string_view ns, const json::Value* labels);
   Change RemoveNamespace(std::string_view ns);
 
@@ -71,7 +82,8 @@ class QuotaTree {
   [[nodiscard]] Reach WayUp(std::string_view quota) const;
   // Returns the region of a namespace, named after one of its quotas; "" if no quota reaches it.
   // Two namespaces that share a quota have the same region, directly or through further namespaces.
-  // So no quota is in two regions. The first call after a change costs O(rooms).
+  // So no quota is in two regions. The first call after the last namespace of a room has left
+  // costs O(rooms).
   [[nodiscard]] std::string_view RegionOf(std::string_view ns) const;
   // 0 for an unknown quota.
   [[nodiscard]] std::size_t CountNamespaces(std::string_view quota) const;
@@ -81,6 +93,10 @@ class QuotaTree {
   // Returns its place in the tree, null if the quota is unknown. Valid until the quota is removed.
   [[nodiscard]] const Lineage::Member* Place(std::string_view quota) const;
   [[nodiscard]] std::optional<Flaw> FlawOf(std::string_view quota) const;
+  // What was set by SetPromised(); empty for an unknown quota.
+  [[nodiscard]] const ResourceList& PromisedTo(std::string_view quota) const;
+  // The sum of PromisedTo() of its children. Does not depend on their number.
+  [[nodiscard]] ResourceList PromisedBelow(std::string_view quota) const;
 
  private:
   struct Room;
@@ -100,12 +116,17 @@ class QuotaTree {
   void Move(std::string_view ns, Namespace& space, const Nodes& selecting, Mutation& mutation);
   void Reselect(Node& node, Mutation& mutation);
   void Relink(Mutation& mutation);
-  void SumGuarantees();
+  void Hang(Node& node, Node* above, Mutation& mutation);
+  void Limit(Node& node, const ResourceList& hard, ResourceList guaranteed, Mutation& mutation);
+  void Renew(Room& room, Mutation& mutation);
+  static ResourceList Overpromised(const Node& node);
   [[nodiscard]] Node* Find(std::string_view quota) const;
   void Connect() const;
+  void Connect(const Room& room) const;
 
   Lineage lineage_;
   std::map<std::string, std::unique_ptr<Node>, std::less<>> nodes_;
+  SelectorIndex selectors_;
   std::map<std::string, Namespace, std::less<>> namespaces_;
   std::map<Nodes, std::unique_ptr<Room>> rooms_;
   mutable bool connected_ = false;  // the nodes know their regions

@@ -11,20 +11,12 @@ void QuotaTree::Mutation::Note(std::string_view ns, const Room* room) {
   before_.try_emplace(std::string(ns), room != nullptr ? room->reach : nullptr);
 }
 
-void QuotaTree::Mutation::NotePlaces() {
-  for (const auto& [name, node] : tree_.nodes_) {
-    if (node->place != nullptr) places_.emplace(name, *node->place);
-  }
+void QuotaTree::Mutation::NoteChildren(const Node& node) {
+  for (const Lineage::Member* child : node.place->below) quotas_.insert(child->name);
 }
 
-void QuotaTree::Mutation::NoteFamily(std::string_view quota) {
-  const Lineage::Member* member = tree_.lineage_.Find(quota);
-  if (member == nullptr) return;
-  quotas_.insert(member->name);
-  NoteChildren(*member);
-  if (member->up == nullptr) return;
-  quotas_.insert(member->up->name);
-  NoteChildren(*member->up);
+void QuotaTree::Mutation::NoteGuarantees(const Node& node) {
+  overpromised_.try_emplace(node.name, Overpromised(node));
 }
 
 QuotaTree::Change QuotaTree::Mutation::Finish() {
@@ -33,21 +25,34 @@ QuotaTree::Change QuotaTree::Mutation::Finish() {
     static const Reach nothing;
     if (Compare(ns, old != nullptr ? *old : nothing)) change.namespaces.push_back(ns);
   }
-  for (const auto& [name, place] : places_) {
-    const Lineage::Member* now = tree_.lineage_.Find(name);
-    const bool same = now != nullptr && now->up == place.up && now->below == place.below &&
-                      now->depth == place.depth && now->fault == place.fault;
-    if (same) continue;
-    quotas_.insert(name);
-    NoteFamily(name);
+  for (const auto& [name, old] : overpromised_) {
+    if (const Node* const node = tree_.Find(name)) CompareGuarantees(*node, old);
   }
   change.quotas.assign(quotas_.begin(), quotas_.end());
+  change.parents.assign(parents_.begin(), parents_.end());
   change.losing.assign(losing_.begin(), losing_.end());
   return change;
 }
 
-void QuotaTree::Mutation::NoteChildren(const Lineage::Member& member) {
-  for (const Lineage::Member* child : member.below) quotas_.insert(child->name);
+// Children with a guarantee under a name show whether their parent promises too much of it. The
+// amounts are only in the text.
+void QuotaTree::Mutation::CompareGuarantees(const Node& node, const ResourceList& old) {
+  const ResourceList now = Overpromised(node);
+  if (now == old) return;
+  parents_.insert(node.name);
+  ResourceList differ;  // names that are in one of the two
+  for (const auto& [name, amount] : now) {
+    if (old.Find(name) == nullptr) differ.Set(name, amount);
+  }
+  for (const auto& [name, amount] : old) {
+    if (now.Find(name) == nullptr) differ.Set(name, amount);
+  }
+  if (differ.empty()) return;
+  for (const Lineage::Member* child : node.place->below) {
+    const ResourceList& guaranteed = tree_.Find(child->name)->guaranteed;
+    const auto concerned = [&](const auto& entry) { return differ.Find(entry.first) != nullptr; };
+    if (std::ranges::any_of(guaranteed, concerned)) quotas_.insert(child->name);
+  }
 }
 
 // True if other quotas than before reach the namespace. A quota that is in only one of the lists

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "pkg/quota/cluster/quota_tree.h"
+#include "pkg/quota/exact_sum.h"
 
 namespace quota {
 
@@ -18,13 +19,16 @@ struct QuotaTree::Node {
   std::optional<api::LabelSelector> selector;
   ResourceList hard;
   ResourceList guaranteed;
-  ResourceList overpromised;  // sums of its children's guarantees that exceed hard
-  std::set<Room*> rooms;      // that it reaches
+  ResourceList promised;
+  Node* above = nullptr;       // its parent, whose sums contain its amounts
+  ExactSums guaranteed_below;  // of its children
+  ExactSums promised_below;    // of its children
+  std::set<Room*> rooms;       // that it reaches
   std::size_t namespaces = 0;
   Node* region = nullptr;  // union-find: a quota of the same region, at the end of the chain itself
 
   [[nodiscard]] Node* Region() {
-    while (region != region->region) region = region->region;
+    while (region != region->region) region = region->region = region->region->region;
     return region;
   }
 };
@@ -42,19 +46,25 @@ class QuotaTree::Mutation {
 
   // Call before a namespace moves. `room` is its old room; null if it had none.
   void Note(std::string_view ns, const Room* room);
-  void NotePlaces();
-  // The quota, its parent, and the children of both.
-  void NoteFamily(std::string_view quota);
+  void NoteQuota(const Node& node) { quotas_.insert(node.name); }
+  void NoteChildren(const Node& node);
+  // Call before its limits, or the guarantees of its children, change.
+  void NoteGuarantees(const Node& node);
+  // What it promises to its children has changed.
+  void NotePromises(const Node& node) { parents_.insert(node.name); }
+  // Lineage adds the quotas that got another place.
+  [[nodiscard]] Lineage::Moved& moved() { return quotas_; }
   Change Finish();
 
  private:
-  void NoteChildren(const Lineage::Member& member);
+  void CompareGuarantees(const Node& node, const ResourceList& old);
   bool Compare(std::string_view ns, const Reach& old);
 
   const QuotaTree& tree_;
   std::map<std::string, std::shared_ptr<const Reach>> before_;  // by namespace
-  std::map<std::string, Lineage::Member> places_;
-  std::set<std::string> quotas_;
+  std::map<std::string, ResourceList> overpromised_;            // before, by quota
+  Lineage::Moved quotas_;
+  std::set<std::string> parents_;
   std::set<std::string> losing_;
 };
 

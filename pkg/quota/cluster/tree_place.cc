@@ -18,8 +18,7 @@ std::vector<const Lineage::Member*> MembersOf(const QuotaTree& tree,
 
 }  // namespace
 
-std::vector<TreePlace> PlacesOf(const QuotaTree& tree, const QuotaTree::Reach& reach,
-                                const PromisedTo& promised) {
+std::vector<TreePlace> PlacesOf(const QuotaTree& tree, const QuotaTree::Reach& reach) {
   const std::vector<const Lineage::Member*> members = MembersOf(tree, reach);
   Indices indices;
   for (std::size_t i = 0; i < members.size(); ++i) indices.emplace(members[i], i);
@@ -27,14 +26,12 @@ std::vector<TreePlace> PlacesOf(const QuotaTree& tree, const QuotaTree::Reach& r
   for (std::size_t i = 0; i < members.size(); ++i) {
     places[i].above = reach[i].above;
     if (members[i] == nullptr) continue;
-    for (const Lineage::Member* child : members[i]->below) {
-      const ResourceList kept = promised(child->name);
-      places[i].promised_below.Add(kept);
-      const auto found = indices.find(child);
-      if (found == indices.end()) continue;
-      places[found->second].parent = i;
-      places[found->second].promised = kept;
-    }
+    places[i].promised_below = tree.PromisedBelow(reach[i].name);
+    if (members[i]->up == nullptr) continue;
+    const auto parent = indices.find(members[i]->up);
+    if (parent == indices.end()) continue;
+    places[i].parent = parent->second;
+    places[i].promised = tree.PromisedTo(reach[i].name);
   }
   return places;
 }

@@ -516,6 +516,32 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: an edited status is restored",
   CHECK(Condition("a", "Other0") == "True ");
 }
 
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a child that appears has no sibling recounted",
+                 "[controllers]") {
+  const auto child = [&](int number) {
+    PutQuota("team-" + std::to_string(number), {{"hard", json::Object{{"pods", "5"}}},
+                                                {"guaranteed", json::Object{{"pods", "1"}}},
+                                                {"parent", "root"}});
+  };
+  const auto recounts = [&] {
+    int all = 0;
+    for (const auto& [result, times] : recorder.reconciles) all += times;
+    return all;
+  };
+  constexpr int kChildren = 200;
+  PutQuota("root", {{"hard", json::Object{{"pods", "1000"}}}});
+  for (int i = 0; i < kChildren; ++i) child(i);
+  Start();
+  scheduler.RunFor(2min);
+  REQUIRE(Member("root", {"children"}) == "200");
+  const int before = recounts();
+  child(kChildren);
+  scheduler.RunFor(5s);
+  CHECK(Member("root", {"children"}) == "201");
+  CHECK(Member("team-200", {"available", "pods"}) == "5");
+  CHECK(recounts() - before < 20);
+}
+
 TEST_CASE("cluster status: the number of conditions stays within the CRD's limit",
           "[controllers]") {
   using controllers::WithConditions;

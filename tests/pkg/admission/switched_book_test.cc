@@ -23,6 +23,9 @@ class Counting final : public QuotaBook, public ObjectBook {
   [[nodiscard]] NamespaceQuotas Quotas(std::string_view) const override {
     return {.quotas = {{.quota = &quota}}, .writer = "ns", .complete = false};
   }
+  [[nodiscard]] Presence Look(std::string_view) const override {
+    return {.any = true, .complete = false};
+  }
   [[nodiscard]] bool Draw(const ReservePlan&) override { return true; }
   base::Task<base::Result<void>> Reserve(ReservePlan, base::TimePoint) override {
     co_await scheduler_.Sleep(3s);
@@ -75,6 +78,8 @@ TEST_CASE("switched book: without a controller there are no quotas to wait for",
   Fixture f;
   CHECK(f.book.Quotas("ns").quotas.empty());
   CHECK(f.book.Quotas("ns").complete);
+  CHECK_FALSE(f.book.Look("ns").any);
+  CHECK(f.book.Look("ns").complete);
   CHECK_FALSE(f.book.Draw({.quota = f.real.quota, .grants = {}}));
   std::optional<base::Result<void>> refreshed;
   std::optional<base::Result<void>> reserved;
@@ -93,6 +98,8 @@ TEST_CASE("switched book: without a controller there are no quotas to wait for",
   CHECK(f.book.HasLater(quota::Evaluator(), {1}, "7"));
   CHECK(f.book.Quotas("ns").quotas.size() == 1);
   CHECK_FALSE(f.book.Quotas("ns").complete);
+  CHECK(f.book.Look("ns").any);
+  CHECK_FALSE(f.book.Look("ns").complete);
   CHECK(f.book.Draw({.quota = f.real.quota, .grants = {}}));
 }
 

@@ -69,10 +69,10 @@ class Forest {
 
  private:
   std::vector<Standing> Standings(const QuotaTree::Reach& reach) {
-    const auto promised = [&](std::string_view name) {
-      return Promised(Of(name), Of(name).status.used);
-    };
-    std::vector<TreePlace> places = PlacesOf(tree_, reach, promised);
+    for (const Quota& quota : quotas_) {
+      tree_.SetPromised(quota.key.name, Promised(quota, quota.status.used));
+    }
+    std::vector<TreePlace> places = PlacesOf(tree_, reach);
     std::vector<Standing> standings;
     for (std::size_t i = 0; i < reach.size(); ++i) {
       const Quota& quota = Of(reach[i].name);

@@ -140,12 +140,13 @@ TEST_CASE("quota tree: a changed quota moves the namespaces that it selects", "[
   CHECK(Reached(tree, "company") == Names{"a-2"});
   const auto raised = tree.PutQuota(Make("team-a", "team=a,stage=prod", "company"));
   CHECK(raised.namespaces == Names{"a-2"});
-  CHECK(raised.quotas == Names{"company", "engineering", "team-a", "team-b"});
+  CHECK(raised.quotas == Names{"company", "engineering", "team-a"});
   CHECK(Of(tree, "a-2") == "team-a company<team-a");
   // A changed limit moves no namespace.
   const auto limited = tree.PutQuota(Make("team-a", "team=a,stage=prod", "company", {{"x", "1"}}));
   CHECK(limited.namespaces.empty());
-  CHECK(limited.quotas == Names{"company", "engineering", "team-a"});
+  CHECK(limited.quotas == Names{"team-a"});
+  CHECK(limited.parents.empty());
   CHECK(tree.RemoveQuota("team-a").namespaces == Names{"a-2"});
   CHECK(tree.CountNamespaces("company") == 0);
   CHECK(tree.RemoveQuota("team-a").empty());
@@ -224,7 +225,8 @@ TEST_CASE("quota tree: guarantees above the limit of the parent are reported", "
   tree.PutQuota(Make("c", "", "engineering", {{"cpu", "80"}}));
   CHECK(Reason(tree, "a").empty());
   const auto raised = tree.PutQuota(Make("b", "", "engineering", {{"cpu", "80"}}, {{"cpu", "41"}}));
-  CHECK(raised.quotas == Names{"a", "b", "c", "engineering"});
+  CHECK(raised.quotas == Names{"a", "b"});  // c is guaranteed nothing
+  CHECK(raised.parents == Names{"engineering"});
   for (const char* name : {"a", "b"}) {
     CHECK(tree.FlawOf(name)->reason == "GuaranteedExceedsParent");
     CHECK(tree.FlawOf(name)->message ==
@@ -232,6 +234,12 @@ TEST_CASE("quota tree: guarantees above the limit of the parent are reported", "
   }
   CHECK(Reason(tree, "c").empty());
   CHECK(Reason(tree, "engineering").empty());
+  // More of the same changes only the text.
+  const auto more = tree.PutQuota(Make("b", "", "engineering", {{"cpu", "80"}}, {{"cpu", "42"}}));
+  CHECK(more.quotas == Names{"b"});
+  CHECK(more.parents == Names{"engineering"});
+  CHECK(tree.FlawOf("a")->message ==
+        "guaranteed in engineering to all quotas below it: cpu=102, limited: cpu=100");
   // A guarantee is at most the own limit, and nothing without a limit.
   tree.PutQuota(Make("b", "", "engineering", {{"cpu", "40"}}, {{"cpu", "41"}}));
   CHECK(Reason(tree, "a").empty());
@@ -239,10 +247,35 @@ TEST_CASE("quota tree: guarantees above the limit of the parent are reported", "
   CHECK(Reason(tree, "b").empty());
 }
 
+TEST_CASE("quota tree: a quota among ten thousand changes alone", "[quota]") {
+  QuotaTree tree;
+  tree.PutQuota(Make("root", "", "", {{"cpu", "1000000"}}));
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string name = "team-" + std::to_string(i);
+    const auto put =
+        tree.PutQuota(Make(name, "team=" + name, "root", {{"cpu", "10"}}, {{"cpu", "2"}}));
+    REQUIRE(put.quotas == Names{"root", name});
+    REQUIRE(put.parents.empty());
+    REQUIRE(tree.SetPromised(name, List({{"cpu", "2"}})) == "root");
+    REQUIRE(tree.SetPromised(name, List({{"cpu", "2"}})).empty());
+  }
+  CHECK(tree.PromisedBelow("root") == List({{"cpu", "20000"}}));
+  const auto moved = tree.PutQuota(Make("team-5", "team=team-5", "team-6", {{"cpu", "10"}}));
+  CHECK(moved.quotas == Names{"root", "team-5", "team-6"});
+  CHECK(moved.parents == Names{"root", "team-6"});
+  CHECK(tree.PromisedBelow("root") == List({{"cpu", "19998"}}));
+  CHECK(tree.PromisedBelow("team-6") == List({{"cpu", "2"}}));
+  CHECK(tree.RemoveQuota("root").quotas.size() == 10'001);
+  CHECK(Reason(tree, "team-7") == "ParentNotFound");
+  tree.PutQuota(Make("root", ""));
+  CHECK(tree.PromisedBelow("root") == List({{"cpu", "19998"}}));
+}
+
 // A slow implementation by definition, computed anew after each change.
 struct Naive {
   std::map<std::string, Quota> quotas;
   std::map<std::string, json::Value> namespaces;
+  std::map<std::string, ResourceList> promised;
   std::map<std::string, Names> reach;  // by namespace; of the last Settle()
 
   void Settle() {
@@ -327,6 +360,7 @@ QuotaTree::Change Mutate(Random& random, QuotaTree& tree, Naive& naive) {
   switch (random.Below(6)) {
     case 0:
       naive.quotas.erase(quota);
+      naive.promised.erase(quota);
       return tree.RemoveQuota(quota);
     case 1:
       naive.namespaces.erase(ns);
@@ -340,11 +374,49 @@ QuotaTree::Change Mutate(Random& random, QuotaTree& tree, Naive& naive) {
     }
     default: {
       const Names parents = {"", "", "none", "a", "b", "c", "d", "e", "f", "g"};
-      const Names selectors = {"", "*", "team=a", "team=b", "x", "team!=a"};
-      naive.quotas[quota] = Make(quota, random.Of(selectors), random.Of(parents));
-      return tree.PutQuota(naive.quotas[quota]);
+      const Names selectors = {"", "*", "team=a", "team=b", "x", "team!=a", "team in (a,b)", "!x"};
+      const std::string amount = std::to_string(random.Below(5));
+      naive.quotas[quota] =
+          Make(quota, random.Of(selectors), random.Of(parents), {{"cpu", "5"}}, {{"cpu", amount}});
+      const QuotaTree::Change change = tree.PutQuota(naive.quotas[quota]);
+      naive.promised[quota] = List({{"cpu", std::to_string(1 + random.Below(5))}});
+      const std::string_view parent = tree.SetPromised(quota, naive.promised[quota]);
+      if (!parent.empty()) REQUIRE(parent == naive.Up(quota));
+      return change;
     }
   }
+}
+
+// The children of the quota, and what is promised and guaranteed to them.
+void CheckChildren(const QuotaTree& tree, const Naive& naive, const std::string& name) {
+  Names children;
+  Quantity promised;
+  Quantity guaranteed;
+  for (const auto& [child, quota] : naive.quotas) {
+    if (naive.Up(child) != name) continue;
+    children.push_back(child);
+    promised = promised.Add(naive.promised.at(child).Get("cpu"));
+    guaranteed = guaranteed.Add(quota.cluster->guaranteed.Get("cpu"));
+  }
+  REQUIRE(Children(tree, name) == children);
+  REQUIRE(tree.PromisedBelow(name).Get("cpu") == promised);
+  const bool exceeds = guaranteed > naive.quotas.at(name).hard.Get("cpu");
+  for (const std::string& child : children) {
+    const bool has = !naive.quotas.at(child).cluster->guaranteed.Get("cpu").IsZero();
+    REQUIRE((Reason(tree, child) == "GuaranteedExceedsParent") == (exceeds && has));
+  }
+}
+
+// What the status of each quota shows of its place, as text.
+std::map<std::string, std::string> Shown(const QuotaTree& tree, const Naive& naive) {
+  std::map<std::string, std::string> shown;
+  for (const auto& [name, quota] : naive.quotas) {
+    const Lineage::Member* place = tree.Place(name);
+    shown[name] = Reason(tree, name) + " " + std::to_string(place->below.size()) + " " +
+                  std::to_string(tree.CountNamespaces(name)) +
+                  (place->up == nullptr ? "" : " " + place->up->name);
+  }
+  return shown;
 }
 
 void CheckSame(const QuotaTree& tree, const Naive& naive) {
@@ -369,6 +441,10 @@ void CheckSame(const QuotaTree& tree, const Naive& naive) {
     const Lineage::Member* place = tree.Place(name);
     REQUIRE((place->up == nullptr ? "" : place->up->name) == up.value_or(""));
     REQUIRE((place->fault != Fault::kNone) == (!up && !quota.cluster->parent.empty()));
+    std::size_t depth = 0;
+    for (auto above = up; above; above = naive.Up(*above)) ++depth;
+    REQUIRE(place->depth == depth);
+    CheckChildren(tree, naive, name);
   }
 }
 
@@ -380,9 +456,15 @@ TEST_CASE("quota tree: any sequence of changes gives the same tree as a new one"
     Naive naive;
     for (int step = 0; step < 80; ++step) {
       const Naive before = naive;
+      const auto shown = Shown(tree, naive);
       const QuotaTree::Change change = Mutate(random, tree, naive);
       naive.Settle();
       CheckSame(tree, naive);
+      for (const auto& [name, text] : Shown(tree, naive)) {
+        const auto old = shown.find(name);
+        if (old != shown.end() && old->second == text) continue;
+        REQUIRE(std::ranges::count(change.quotas, name) == 1);
+      }
       Names changed;
       for (const std::string& ns : kSpaces) {
         if (before.QuotasOf(ns) != naive.QuotasOf(ns)) changed.push_back(ns);

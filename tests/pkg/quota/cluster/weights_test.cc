@@ -154,16 +154,13 @@ class World {
   }
 
   std::vector<Standing> Standings(const QuotaTree::Reach& reach) {
-    const auto promised = [&](std::string_view name) {
-      const Quota& quota = quotas_.find(std::string(name))->second;
-      return Promised(quota, quota.status.used);
-    };
     for (auto& [name, quota] : quotas_) {
       for (const auto& [resource, limit] : quota.hard) {
         quota.status.used.Set(resource, Quantity::FromInt(Used(name, resource)));
       }
+      tree_.SetPromised(name, Promised(quota, quota.status.used));
     }
-    std::vector<TreePlace> places = PlacesOf(tree_, reach, promised);
+    std::vector<TreePlace> places = PlacesOf(tree_, reach);
     std::vector<Standing> standings;
     for (std::size_t i = 0; i < reach.size(); ++i) {
       const Quota& quota = quotas_[reach[i].name];
