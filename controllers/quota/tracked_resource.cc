@@ -264,6 +264,10 @@ base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(bas
                                                                              Depth depth) {
   const std::optional<DriftReport> superseded;
   if (!synced() || drift_) co_return superseded;
+  // Those that the recounts after the last resync found.
+  const std::size_t wrong = ledger_.TakeWrongSums();
+  LOG_IF(ERROR, wrong > 0) << "sums were wrong and are right now; this is a defect resource="
+                           << resource_.ToString() << " sums=" << wrong;
   drift_.emplace(ledger_);
   base::Result<void> done = co_await ListVersions(depth);
   while (done && drift_ && drift_->LookForVanished()) co_await base::NextTurn();

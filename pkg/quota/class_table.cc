@@ -26,6 +26,7 @@ bool ClassTable::Set(std::string_view name, base::Result<ClassUsage> one) {
   // Another reason for unreadable usage is not a change: the usage is unknown either way.
   const bool same = !added && held.one == after.one &&
                     held.unreadable.has_value() == after.unreadable.has_value();
+  if (!same || held.why() != after.why()) contents_ = {};
   held = std::move(after);
   return !same;
 }
@@ -34,6 +35,7 @@ bool ClassTable::Remove(std::string_view name) {
   const auto at = classes_.find(name);
   if (at == classes_.end()) return false;
   classes_.erase(at);
+  contents_ = {};
   return true;
 }
 
@@ -54,6 +56,7 @@ std::vector<std::string> ClassTable::EndSweep() {
 
 void ClassTable::Clear() {
   classes_.clear();
+  contents_ = {};
   unseen_.reset();
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -63,6 +64,8 @@ class ClassTable {
   // True if some class uses something under this resource name.
   [[nodiscard]] bool AnyUses(std::string_view resource_name) const;
   [[nodiscard]] std::size_t size() const { return classes_.size(); }
+  // Expires when the table changes or is destroyed. A sum that was made with it is then outdated.
+  [[nodiscard]] std::weak_ptr<const void> contents() const { return contents_.now; }
 
   // The usage of an object with these facts, including its classes. For names outside of `names`
   // (null: all names matter) unknown usage may be missing. Errors, naming the class: kNotFound if
@@ -77,13 +80,26 @@ class ClassTable {
   struct Class {
     ClassUsage one;
     std::optional<base::Error> unreadable;
+    [[nodiscard]] std::string_view why() const { return unreadable ? unreadable->message : ""; }
   };
   [[nodiscard]] std::string Title(std::string_view name) const;
   [[nodiscard]] std::optional<UnknownUsage> UnknownOf(std::string_view name) const;
 
+  // Lives until the next change. Not shared with copies of the table.
+  struct Contents {
+    Contents() = default;
+    Contents(const Contents& /*other*/) {}
+    Contents& operator=(const Contents& /*other*/) {
+      now = std::make_shared<char>();
+      return *this;
+    }
+    std::shared_ptr<const void> now = std::make_shared<char>();
+  };
+
   MissingClass missing_;
   std::string called_;
   std::map<std::string, Class, std::less<>> classes_;
+  Contents contents_;
   std::optional<std::set<std::string, std::less<>>> unseen_;  // during a sweep
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // Sums of amounts that are kept while their parts come and go. They are exact: a part that is added
-// and removed again leaves the sum as it was, however large it is. Values; any thread.
+// and removed again leaves the sum as it was, however large it is. Saturated parts are counted
+// apart: while there is one, the sum is saturated. Values; any thread.
 
 #include <array>
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "pkg/base/error.h"
 #include "pkg/quantity/quantity.h"
 #include "pkg/quota/resource_list.h"
 
@@ -21,16 +21,16 @@ class ExactSum {
   // Adds `times` times the amount; a negative number removes it.
   void Add(const Quantity& amount, std::int64_t times);
   // True if nothing was added that was not removed, or if the parts cancel out.
-  [[nodiscard]] bool IsZero() const { return high_ == 0 && low_ == 0; }
-  // Returns the sum, in the format that most of its parts have. Errors: kInvalidArgument if it is
-  // out of the range of a Quantity.
-  [[nodiscard]] base::Result<Quantity> Get() const;
+  [[nodiscard]] bool IsZero() const { return high_ == 0 && low_ == 0 && saturated_ == 0; }
+  // Returns the sum, in the format that most of its parts have.
+  [[nodiscard]] Quantity Get() const;
   bool operator==(const ExactSum&) const = default;
 
  private:
   // The number of nanos is high_ * 2^64 + low_.
   quantity::Int128 high_ = 0;
   std::uint64_t low_ = 0;
+  std::int64_t saturated_ = 0;             // saturated parts; those below zero count as -1
   std::array<std::int64_t, 3> formats_{};  // parts by format, without zeros
 };
 
@@ -38,7 +38,6 @@ class ExactSum {
 class ExactSums {
  public:
   void Add(const ResourceList& amounts, std::int64_t times);
-  // A sum that is out of range is the greatest quantity.
   [[nodiscard]] ResourceList Get() const;
   [[nodiscard]] bool empty() const { return sums_.empty(); }
 

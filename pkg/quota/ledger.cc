@@ -83,7 +83,10 @@ void Ledger::BeginSweep() {
   state_->BeginMarks();
 }
 
-void Ledger::BeginAudit() { state_->BeginMarks(); }
+void Ledger::BeginAudit() {
+  state_->BeginMarks();
+  ++state_->audit.number;
+}
 
 Ledger::Sighting Ledger::Sight(std::string_view ns, const Uid& uid, VersionMark version) {
   Namespace* const space = state_->Find(ns);

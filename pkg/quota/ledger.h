@@ -1,9 +1,10 @@
 #pragma once
 
 // The objects of one tracked resource and their usage: for each namespace uid → facts, and facts →
-// number of objects. An event costs O(1). Usage is summed over distinct facts, never over objects.
-// Groups of namespaces are counted in the same way, and an event also costs the number of groups of
-// its namespace. Full objects are never kept: an object costs about 50 bytes.
+// number of objects. An event costs O(1). Usage is summed over distinct facts, never over objects,
+// and a sum that is asked for again is kept, so that an event adds what it changes. Groups of
+// namespaces are counted in the same way, and an event also costs the number of groups of its
+// namespace. Full objects are never kept: an object costs about 50 bytes.
 //
 // No I/O, one thread. Each call is atomic, because none suspends.
 
@@ -85,8 +86,11 @@ class Ledger {
   bool SweepSome(std::size_t most, std::vector<LedgerChange>& removed);
 
   // An audit compares the held objects with a list of stored ones, and changes nothing: objects
-  // that are Set(), SetUnknown() or sighted since then count as seen. Not during a relist.
+  // that are Set(), SetUnknown() or sighted since then count as seen. Not during a relist. From now
+  // on each kept sum is compared once with a sum from facts.
   void BeginAudit();
+  // Returns how many kept sums were wrong since the last call, and were set right. Each is a bug.
+  std::size_t TakeWrongSums();
   enum class Sighting : std::uint8_t { kMissing, kOtherVersion, kSame };
   // The object is stored in this version.
   Sighting Sight(std::string_view ns, const Uid& uid, VersionMark version);
@@ -103,10 +107,11 @@ class Ledger {
   [[nodiscard]] std::optional<base::WallTime> NextExpiry() const;
 
   // The usage of all matching objects of the space under `names` (names that the evaluator owns).
-  // The result has every name, also with zero. Costs the number of distinct facts in the space, of
-  // distinct pairs of tied objects' facts and their owners', and of tied objects that changed, or
-  // whose owners changed, since the last call. Errors: kMalformed if an object of the space, or a
-  // class, is unknown (with the reason).
+  // The result has every name, also with zero. Costs the number of tied objects that changed, or
+  // whose owners changed, since the last call; at the first call with these arguments, after a
+  // change of classes, and if it was not called for long, also the number of distinct facts in the
+  // space, and of distinct pairs of tied objects' facts and their owners'. Errors: kMalformed if an
+  // object of the space, or a class, is unknown (with the reason).
   [[nodiscard]] base::Result<ResourceList> Sum(const Space& space, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,

@@ -8,17 +8,6 @@
 namespace quota {
 namespace {
 
-template <typename Counts>
-void Add(Counts& counts, const typename Counts::key_type& facts, std::size_t objects) {
-  counts[facts] += objects;
-}
-
-template <typename Counts>
-void Subtract(Counts& counts, const typename Counts::key_type& facts, std::size_t objects) {
-  const auto count = counts.find(facts);
-  if ((count->second -= objects) == 0) counts.erase(count);
-}
-
 void Note(Namespaces& namespaces, Namespace& space, bool belongs) {
   if (belongs) {
     namespaces.insert(&space);
@@ -60,7 +49,7 @@ void GroupTable::Release(GroupSet* set) {
   sets_.erase(sets_.find(*set->names));
 }
 
-const NamespaceGroup* GroupTable::Find(std::string_view name) const {
+NamespaceGroup* GroupTable::Find(std::string_view name) {
   const auto group = groups_.find(name);
   return group == groups_.end() ? nullptr : &group->second;
 }
@@ -80,37 +69,45 @@ GroupSet* GroupTable::Take(std::string_view ns) {
 
 void GroupTable::ForgetObjects() {
   for (auto& [name, group] : groups_) {
-    group.counts.clear();
+    group.contents.Clear();
     group.unreadable.clear();
-    group.shared.clear();
   }
 }
 
 void Join(Namespace& space) {
   if (space.groups == nullptr) return;
+  const FactsPool& pool = space.pool;
   for (NamespaceGroup* group : space.groups->groups) {
-    for (const auto& [facts, objects] : space.counts) Add(group->counts, facts, objects);
-    for (const auto& [pair, objects] : space.ties.pairs()) Add(group->shared, pair, objects);
+    Contents& all = group->contents;
+    for (const auto& [facts, objects] : space.contents.counts()) all.Add(pool, facts, objects);
+    for (const auto& [pair, objects] : space.contents.shared()) all.AddShared(pool, pair, objects);
   }
   NoteUnreadable(space);
 }
 
 void Leave(Namespace& space) {
   if (space.groups == nullptr) return;
+  const FactsPool& pool = space.pool;
   for (NamespaceGroup* group : space.groups->groups) {
-    for (const auto& [facts, objects] : space.counts) Subtract(group->counts, facts, objects);
-    for (const auto& [pair, objects] : space.ties.pairs()) Subtract(group->shared, pair, objects);
+    Contents& all = group->contents;
+    for (const auto& [facts, objects] : space.contents.counts()) all.Subtract(pool, facts, objects);
+    for (const auto& [pair, objects] : space.contents.shared()) {
+      all.SubtractShared(pool, pair, objects);
+    }
     group->unreadable.erase(&space);
   }
 }
 
 void Recount(Namespace& space, FactsId before, FactsId after) {
-  if (space.groups == nullptr || before == after) return;
-  for (NamespaceGroup* group : space.groups->groups) {
+  if (before == after) return;
+  const auto recount = [&](Contents& contents) {
     // kUnknown and kNoObject are the largest values: all below are facts ids.
-    if (after < kUnknown) Add(group->counts, after, 1);
-    if (before < kUnknown) Subtract(group->counts, before, 1);
-  }
+    if (after < kUnknown) contents.Add(space.pool, after, 1);
+    if (before < kUnknown) contents.Subtract(space.pool, before, 1);
+  };
+  recount(space.contents);
+  if (space.groups == nullptr) return;
+  for (NamespaceGroup* group : space.groups->groups) recount(group->contents);
 }
 
 void NoteUnreadable(Namespace& space) {
@@ -121,14 +118,16 @@ void NoteUnreadable(Namespace& space) {
 }
 
 void RecountShared(Namespace& space, const Ties::Pair& pair, bool more) {
-  if (space.groups == nullptr) return;
-  for (NamespaceGroup* group : space.groups->groups) {
+  const auto recount = [&](Contents& contents) {
     if (more) {
-      Add(group->shared, pair, 1);
+      contents.AddShared(space.pool, pair, 1);
     } else {
-      Subtract(group->shared, pair, 1);
+      contents.SubtractShared(space.pool, pair, 1);
     }
-  }
+  };
+  recount(space.contents);
+  if (space.groups == nullptr) return;
+  for (NamespaceGroup* group : space.groups->groups) recount(group->contents);
 }
 
 }  // namespace quota

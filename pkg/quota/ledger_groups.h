@@ -12,15 +12,12 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "pkg/quota/facts_pool.h"
-#include "pkg/quota/ledger_ties.h"
+#include "pkg/quota/ledger_contents.h"
 
 namespace quota {
-
-using FactsCounts = std::unordered_map<FactsId, std::size_t>;  // facts id → objects, never 0
 
 struct NamespaceOrder {
   using is_transparent = void;
@@ -29,9 +26,8 @@ struct NamespaceOrder {
 using Namespaces = std::set<Namespace*, NamespaceOrder>;  // by name
 
 struct NamespaceGroup {
-  FactsCounts counts;     // of the objects of all its namespaces
+  Contents contents;      // the objects of all its namespaces
   Namespaces unreadable;  // those with unknown objects
-  Ties::Pairs shared;     // usage that tied objects share with their owners, as of the last lookup
   std::size_t sets = 0;   // number of sets that contain it
 };
 
@@ -48,7 +44,7 @@ class GroupTable {
   // Returns the set of these groups and adds a reference to it.
   GroupSet* Acquire(std::vector<std::string> names);
   void Release(GroupSet* set);
-  [[nodiscard]] const NamespaceGroup* Find(std::string_view name) const;
+  [[nodiscard]] NamespaceGroup* Find(std::string_view name);
 
   // Remembers the set of a namespace while it has no objects. Take() returns and forgets it.
   void Keep(std::string_view ns, GroupSet* set);
@@ -66,12 +62,12 @@ class GroupTable {
 // facts.
 void Join(Namespace& space);
 void Leave(Namespace& space);
-// Updates the groups after the value of one object changed. Each value is a facts id, kUnknown, or
-// kNoObject for an object that was added or removed.
+// Updates the namespace and its groups after the value of one object changed. Each value is a facts
+// id, kUnknown, or kNoObject for an object that was added or removed.
 void Recount(Namespace& space, FactsId before, FactsId after);
 // Call after the namespace got its first unknown object, or lost its last one.
 void NoteUnreadable(Namespace& space);
-// One tied object more, or one fewer, shares these facts with its owner.
+// One tied object of the namespace more, or one fewer, shares these facts with its owner.
 void RecountShared(Namespace& space, const Ties::Pair& pair, bool more);
 
 }  // namespace quota

@@ -26,7 +26,7 @@ NamespaceId Ledger::State::Open(std::string_view name) {
   }
   const NamespaceId id = free_spaces.back();
   free_spaces.pop_back();
-  spaces[id] = std::make_unique<Namespace>(name, stale_ties);
+  spaces[id] = std::make_unique<Namespace>(name, pool, stale_ties);
   spaces[id]->groups = groups.Take(name);
   by_name.emplace(name, id);
   return id;
@@ -48,32 +48,24 @@ void Ledger::State::CloseIfEmpty(NamespaceId id) {
 
 FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
                            std::optional<VersionMark> seen) {
-  // Counted before the old value is subtracted: the count of equal facts must not reach zero.
-  if (value != kUnknown) ++space.counts[value];
   const std::size_t slot = space.objects.Find(uid);
+  FactsId before = kNoObject;
   if (slot == UidTable::kNone) {
     space.objects.Insert(uid, value, sweep, seen.value_or(kNoVersion));
     ++objects;
-    followed->OnChange(uid);
-    Recount(space, kNoObject, value);
-    return kNoObject;
+  } else {
+    before = space.objects.value(slot);
+    space.objects.SetValue(slot, value);
+    if (seen) {
+      space.objects.SetMark(slot, sweep);
+      space.objects.SetVersion(slot, *seen);
+    }
   }
-  const FactsId before = space.objects.value(slot);
-  space.objects.SetValue(slot, value);
-  if (before != value) {
-    followed->OnChange(uid);
-    space.ties.OnFacts(uid);
-    Recount(space, before, value);
-  }
-  if (seen) {
-    space.objects.SetMark(slot, sweep);
-    space.objects.SetVersion(slot, *seen);
-  }
-  if (before == kUnknown) {
-    if (value != kUnknown) DropWhy(space, uid);
-  } else if (const auto count = space.counts.find(before); --count->second == 0) {
-    space.counts.erase(count);
-  }
+  if (before == value) return before;
+  followed->OnChange(uid);
+  if (before != kNoObject) space.ties.OnFacts(uid);
+  Recount(space, before, value);
+  if (before == kUnknown) DropWhy(space, uid);
   return before;
 }
 
@@ -83,11 +75,7 @@ void Ledger::State::Uncount(Namespace& space, const Uid& uid, FactsId value) {
   followed->OnChange(uid);
   SetTie(space, uid, std::nullopt);
   Recount(space, value, kNoObject);
-  if (value == kUnknown) {
-    DropWhy(space, uid);
-  } else if (const auto count = space.counts.find(value); --count->second == 0) {
-    space.counts.erase(count);
-  }
+  if (value == kUnknown) DropWhy(space, uid);
 }
 
 std::shared_ptr<const Facts> Ledger::State::Look(FactsId value) const {
@@ -116,15 +104,15 @@ bool Ledger::State::SetTie(Namespace& space, const Uid& uid, std::optional<Tie> 
   return changed;
 }
 
-Ledger::State::Held Ledger::State::HeldIn(const Space& space) const {
+Ledger::State::Held Ledger::State::HeldIn(const Space& space) {
   if (space.group.empty()) {
-    const Namespace* const one = Find(space.ns);
+    Namespace* const one = Find(space.ns);
     if (one == nullptr) return {};
-    return {.counts = &one->counts, .unreadable = one->why.empty() ? nullptr : one};
+    return {.contents = &one->contents, .unreadable = one->why.empty() ? nullptr : one};
   }
-  const NamespaceGroup* const group = groups.Find(space.group);
+  NamespaceGroup* const group = groups.Find(space.group);
   if (group == nullptr) return {};
-  Held held{.counts = &group->counts};
+  Held held{.contents = &group->contents};
   if (!group->unreadable.empty()) {
     held.unreadable = *group->unreadable.begin();
     held.more_unreadable = group->unreadable.size() - 1;
@@ -132,13 +120,11 @@ Ledger::State::Held Ledger::State::HeldIn(const Space& space) const {
   return held;
 }
 
-const Ties::Pairs* Ledger::State::SharedIn(const Space& space, const Ledger& owners) {
+void Ledger::State::LookUpShared(const Space& space, const Ledger& owners) {
   if (space.group.empty()) {
-    Namespace* const one = Find(space.ns);
-    return one == nullptr ? nullptr : &SharedIn(*one, owners);
+    if (Namespace* const one = Find(space.ns)) LookUpShared(*one, owners);
+    return;
   }
-  const NamespaceGroup* const group = groups.Find(space.group);
-  if (group == nullptr) return nullptr;
   const std::shared_ptr<FollowedOwners>& now = owners.state_->followed;
   if (follows.lock() != now) {
     for (const auto& one : spaces) {
@@ -146,11 +132,10 @@ const Ties::Pairs* Ledger::State::SharedIn(const Space& space, const Ledger& own
     }
     follows = now;
   }
-  while (!stale_ties->empty()) SharedIn((*stale_ties->begin())->space(), owners);
-  return &group->shared;
+  while (!stale_ties->empty()) LookUpShared((*stale_ties->begin())->space(), owners);
 }
 
-const Ties::Pairs& Ledger::State::SharedIn(Namespace& space, const Ledger& owners) const {
+void Ledger::State::LookUpShared(Namespace& space, const Ledger& owners) const {
   const Ties::Lookup lookup{
       .owner = [&](const Uid& owner) { return owners.Find(space.name, owner); },
       .tie_of_owner = [&](const Uid& owner) { return owners.FindTie(space.name, owner); },
@@ -158,7 +143,7 @@ const Ties::Pairs& Ledger::State::SharedIn(Namespace& space, const Ledger& owner
         const std::size_t slot = space.objects.Find(uid);
         return slot == UidTable::kNone ? nullptr : Look(space.objects.value(slot));
       }};
-  return space.ties.Shared(owners.state_->followed, lookup);
+  space.ties.LookUp(owners.state_->followed, lookup);
 }
 
 void Ledger::State::Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later) {

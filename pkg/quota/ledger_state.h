@@ -35,12 +35,13 @@ struct Pending {
 };
 
 struct Namespace {
-  Namespace(std::string_view its_name, std::shared_ptr<StaleTies> stale)
-      : name(its_name), ties(*this, std::move(stale)) {}
+  Namespace(std::string_view its_name, const FactsPool& its_pool, std::shared_ptr<StaleTies> stale)
+      : name(its_name), pool(its_pool), ties(*this, std::move(stale)) {}
 
   std::string name;
-  UidTable objects;  // uid → facts id or kUnknown, and sweep mark
-  FactsCounts counts;
+  const FactsPool& pool;  // the ledger's
+  UidTable objects;       // uid → facts id or kUnknown, and sweep mark
+  Contents contents;
   GroupSet* groups = nullptr;                         // null: it belongs to none
   std::unordered_map<Uid, std::string, UidHash> why;  // of the unknown objects
   std::unordered_map<Uid, Pending, UidHash> pending;  // of objects that change with time alone
@@ -66,6 +67,7 @@ struct Ledger::State {
   std::map<std::string, NamespaceId, std::less<>> by_name;  // in order: growing costs no pause
   std::size_t objects = 0;
   GroupTable groups;
+  SumAudit audit;
 
   std::vector<Timer> timers;  // a heap; at most twice the pending changes, and a few
   std::size_t pending = 0;
@@ -102,18 +104,16 @@ struct Ledger::State {
   // Sets or removes the object's tie; returns true if that changed it.
   bool SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie);
 
-  // The contents of a space.
   struct Held {
-    const FactsCounts* counts = nullptr;    // null: nothing
+    Contents* contents = nullptr;           // null: nothing
     const Namespace* unreadable = nullptr;  // the first namespace with unknown objects
     std::size_t more_unreadable = 0;        // namespaces
   };
-  [[nodiscard]] Held HeldIn(const Space& space) const;
+  [[nodiscard]] Held HeldIn(const Space& space);
 
-  // What tied objects of the space share with their owners; null: nothing. Changed ones are looked
-  // up first.
-  const Ties::Pairs* SharedIn(const Space& space, const Ledger& owners);
-  const Ties::Pairs& SharedIn(Namespace& space, const Ledger& owners) const;
+  // Looks up again what tied objects of the space share with their owners.
+  void LookUpShared(const Space& space, const Ledger& owners);
+  void LookUpShared(Namespace& space, const Ledger& owners) const;
 
   void Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later);
   void Unschedule(Namespace& space, const Uid& uid);

@@ -1,47 +1,17 @@
 // Sums the usage of a ledger's objects: facts times their number, with classes looked up, and minus
-// what tied objects share with their owners.
+// what tied objects share with their owners (running_sum.h). Contents keeps the sums that are in
+// use.
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
 #include "pkg/quota/ledger.h"
 #include "pkg/quota/ledger_state.h"
+#include "pkg/quota/running_sum.h"
 
 namespace quota {
 namespace {
-
-// Adds up usage under names that are fixed beforehand, without an allocation for each Facts.
-class Accumulator {
- public:
-  explicit Accumulator(const std::vector<std::string>& names) {
-    for (const std::string& name : names) totals_.emplace_back(name, Quantity());
-    std::sort(totals_.begin(), totals_.end(), Before);
-  }
-
-  void Add(const ResourceList& usage, std::int64_t times) {
-    for (const auto& [name, quantity] : usage) {
-      const Total wanted{name, Quantity()};
-      const auto at = std::lower_bound(totals_.begin(), totals_.end(), wanted, Before);
-      if (at == totals_.end() || at->first != name) continue;
-      at->second = at->second.Add(quantity.Mul(times));
-    }
-  }
-
-  [[nodiscard]] ResourceList Result() const {
-    ResourceList list;
-    list.Reserve(totals_.size());
-    for (const auto& [name, total] : totals_) list.Set(name, total);
-    return list;
-  }
-
- private:
-  using Total = std::pair<std::string_view, Quantity>;
-  static bool Before(const Total& a, const Total& b) { return a.first < b.first; }
-
-  std::vector<Total> totals_;  // sorted by name
-};
 
 // `others`: the number of other namespaces with such objects.
 base::Error UnknownObjects(const Namespace& space, std::size_t others) {
@@ -58,82 +28,16 @@ base::Error UnknownObjects(const Namespace& space, std::size_t others) {
   return {.code = base::ErrorCode::kMalformed, .message = std::move(message)};
 }
 
-// For each name in both lists with positive amounts, the smaller amount.
-ResourceList Common(const ResourceList& a, const ResourceList& b) {
-  ResourceList common;
-  for (const auto& [name, amount] : a) {
-    const Quantity* other = b.Find(name);
-    if (other == nullptr || amount.Sign() <= 0 || other->Sign() <= 0) continue;
-    common.Set(name, std::min(amount, *other));
-  }
-  return common;
+std::vector<std::string> Sorted(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
-// Why classes are unknown; independent of the order in which it is found.
-class ClassTroubles {
- public:
-  void Add(base::Error error) { errors_.emplace(error.message, std::move(error)); }
-  [[nodiscard]] bool empty() const { return errors_.empty(); }
-  // REQUIRES: not empty().
-  [[nodiscard]] base::Error Error() const {
-    base::Error error = errors_.begin()->second;
-    if (errors_.size() > 1) {
-      error.message += ", and " + std::to_string(errors_.size() - 1) + " more";
-    }
-    return error;
-  }
-
- private:
-  std::map<std::string, base::Error> errors_;
-};
-
-// The inputs of a sum, its state, and what could not be summed.
-struct Summing {
-  const ScopeSelector& selector;
-  const std::vector<std::string>& known_scopes;
-  const std::vector<std::string>& names;
-  const ClassTable* classes;
-  Accumulator sum;
-  ClassTroubles troubles = {};
-};
-
-// Adds the usage of `count` objects with these facts.
-void AddFacts(const Facts& facts, std::size_t count, Summing& summing) {
-  const auto times = static_cast<std::int64_t>(count);
-  if (CountsParts(summing.selector, facts)) {
-    return summing.sum.Add(UsageOfParts(summing.selector, facts, summing.known_scopes), times);
-  }
-  if (facts.classes.empty() || summing.classes == nullptr) {
-    return summing.sum.Add(facts.usage, times);
-  }
-  const base::Result<ResourceList> usage = summing.classes->Resolve(facts, &summing.names);
-  if (usage) return summing.sum.Add(*usage, times);
-  summing.troubles.Add(usage.error());
-}
-
-void AddCounts(const FactsPool& pool, const FactsCounts& counts, Summing& summing) {
-  for (const auto& [id, count] : counts) {
-    const Facts& facts = *pool.Get(id);
-    if (!MatchesObject(summing.selector, facts, summing.known_scopes)) continue;
-    AddFacts(facts, count, summing);
-  }
-}
-
-base::Result<ResourceList> ResolvedUsage(const Facts& facts, const ClassTable* classes) {
-  if (facts.classes.empty() || classes == nullptr) return facts.usage;
-  return classes->Resolve(facts);
-}
-
-// Subtracts what tied objects share with their owners.
-base::Result<void> SubtractShared(const Ties::Pairs& shared, Summing& summing) {
-  for (const auto& [pair, count] : shared) {
-    const auto& [facts, owner] = pair;
-    if (!Matches(summing.selector, facts->attributes, summing.known_scopes)) continue;
-    const auto usage = ResolvedUsage(*facts, summing.classes);
-    if (!usage) return usage.error();
-    summing.sum.Add(Common(*usage, owner->usage), -static_cast<std::int64_t>(count));
-  }
-  return {};
+ResourceList Zeros(const std::vector<std::string>& names) {
+  ResourceList zeros;
+  for (const std::string& name : names) zeros.Set(name, Quantity());
+  return zeros;
 }
 
 }  // namespace
@@ -142,22 +46,21 @@ base::Result<ResourceList> Ledger::Sum(const Space& space, const ScopeSelector& 
                                        const std::vector<std::string>& known_scopes,
                                        const std::vector<std::string>& names,
                                        const Beside& beside) const {
-  Summing summing{.selector = selector,
-                  .known_scopes = known_scopes,
-                  .names = names,
-                  .classes = beside.classes,
-                  .sum = Accumulator(names)};
   const State::Held held = state_->HeldIn(space);
-  if (held.counts == nullptr) return summing.sum.Result();
+  if (held.contents == nullptr) return Zeros(names);
   if (held.unreadable != nullptr) return UnknownObjects(*held.unreadable, held.more_unreadable);
-  AddCounts(state_->pool, *held.counts, summing);
-  if (!summing.troubles.empty()) return summing.troubles.Error();
-  if (beside.owners == nullptr) return summing.sum.Result();
-  const Ties::Pairs* const shared = state_->SharedIn(space, *beside.owners);
-  if (shared == nullptr) return summing.sum.Result();
-  if (const auto taken = SubtractShared(*shared, summing); !taken) return taken.error();
-  return summing.sum.Result();
+  if (beside.owners != nullptr) state_->LookUpShared(space, *beside.owners);
+  const SumQuestion question{.selector = selector,
+                             .known_scopes = known_scopes,
+                             .names = Sorted(names),
+                             .classes = beside.classes,
+                             .contents = beside.classes != nullptr ? beside.classes->contents()
+                                                                   : std::weak_ptr<const void>(),
+                             .shares = beside.owners != nullptr};
+  return held.contents->Sum(state_->pool, question, state_->audit);
 }
+
+std::size_t Ledger::TakeWrongSums() { return std::exchange(state_->audit.wrong, 0); }
 
 base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Facts& facts, const Tie* tie,
                                            const Beside& beside) const {
@@ -177,8 +80,8 @@ base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Facts& fac
 
 bool Ledger::RefersToAny(const Space& space, const std::set<std::string>& classes) const {
   const State::Held held = state_->HeldIn(space);
-  if (held.counts == nullptr) return false;
-  return std::any_of(held.counts->begin(), held.counts->end(), [&](const auto& entry) {
+  if (held.contents == nullptr) return false;
+  return std::ranges::any_of(held.contents->counts(), [&](const auto& entry) {
     const auto& units = state_->pool.Get(entry.first)->classes;
     return std::any_of(units.begin(), units.end(),
                        [&](const ClassUnits& unit) { return classes.contains(unit.name); });

@@ -94,12 +94,10 @@ bool Ties::IsMeant(const Tie& tie, const Tie* of_owner) const {
   return std::tie(tie.created, tie.name) <= std::tie(created, name) || name == tie.name;
 }
 
-const Ties::Pairs& Ties::Shared(const std::shared_ptr<FollowedOwners>& owners,
-                                const Lookup& lookup) {
+void Ties::LookUp(const std::shared_ptr<FollowedOwners>& owners, const Lookup& lookup) {
   // Another ledger of owners has other facts, so all owners are looked at again.
   FollowAll(owners);
   for (const Uid& owner : changed_->Take()) LookAnew(owner, lookup);
-  return pairs_;
 }
 
 void Ties::FollowAll(const std::shared_ptr<FollowedOwners>& owners) {
@@ -113,11 +111,7 @@ void Ties::FollowAll(const std::shared_ptr<FollowedOwners>& owners) {
 }
 
 void Ties::Uncount(Group& group) {
-  for (const Pair& pair : group.meant) {
-    const auto at = pairs_.find(pair);
-    if (--at->second == 0) pairs_.erase(at);
-    RecountShared(space_, pair, false);
-  }
+  for (const Pair& pair : group.meant) RecountShared(space_, pair, false);
   group.meant.clear();
 }
 
@@ -136,7 +130,6 @@ void Ties::LookAnew(const Uid& owner, const Lookup& lookup) {
     auto facts = lookup.object(named->second);
     if (facts == nullptr) continue;
     const Pair& pair = group.meant.emplace_back(std::move(facts), of_owner);
-    ++pairs_[pair];
     RecountShared(space_, pair, true);
   }
 }

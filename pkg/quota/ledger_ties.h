@@ -99,11 +99,9 @@ class Ties {
   // owner names no object, and the oldest one shares. The object itself need not be stored.
   [[nodiscard]] bool IsMeant(const Tie& tie, const Tie* of_owner) const;
 
-  // Returns the pairs of an object that shares usage and its owner. Looks up pairs first that may
-  // have changed.
-  const Pairs& Shared(const std::shared_ptr<FollowedOwners>& owners, const Lookup& lookup);
-  // Returns the pairs as of the last lookup.
-  [[nodiscard]] const Pairs& pairs() const { return pairs_; }
+  // Looks up the pairs again that may have changed, and reports them to the namespace and its
+  // groups (RecountShared()).
+  void LookUp(const std::shared_ptr<FollowedOwners>& owners, const Lookup& lookup);
   // Replaces the owners, so that all pairs are looked up again.
   void FollowAll(const std::shared_ptr<FollowedOwners>& owners);
 
@@ -113,7 +111,7 @@ class Ties {
   struct Group {
     std::set<Age> by_age;
     std::multimap<std::string, Uid> by_name;
-    std::vector<Pair> meant;  // as counted in pairs_
+    std::vector<Pair> meant;  // as counted by the namespace
   };
   void Join(const Uid& uid, const Tie& tie);
   void Leave(const Uid& uid, const Tie& tie);
@@ -123,9 +121,8 @@ class Ties {
   Namespace& space_;
   std::unordered_map<Uid, Tie, UidHash> ties_;
   std::unordered_map<Uid, Group, UidHash> groups_;  // owned objects by owner
-  Pairs pairs_;
   std::shared_ptr<ChangedOwners> changed_;
-  std::shared_ptr<FollowedOwners> followed_;  // null: Shared() was not called yet
+  std::shared_ptr<FollowedOwners> followed_;  // null: LookUp() was not called yet
 };
 
 }  // namespace quota

@@ -36,15 +36,35 @@ TEST_CASE("exact sum: parts come and go in any order", "[quota]") {
 
 TEST_CASE("exact sum: it reads as the sum of its parts", "[quota]") {
   ExactSum sum;
-  CHECK(sum.Get()->ToString() == "0");
+  CHECK(sum.Get().ToString() == "0");
   sum.Add(Of("250m"), 3);
   sum.Add(Of("-1"), 2);
-  CHECK(sum.Get()->ToString() == "-1250m");
+  CHECK(sum.Get().ToString() == "-1250m");
   sum.Add(Of("2"), 1);
-  CHECK(sum.Get()->ToString() == "750m");
+  CHECK(sum.Get().ToString() == "750m");
   // Above 2^64 nanos.
   sum.Add(Of("1e18"), 10);
-  CHECK(*sum.Get() == *Of("1e19").Add(Of("750m")));
+  CHECK(sum.Get() == Of("1e19").Add(Of("750m")));
+}
+
+TEST_CASE("exact sum: it is saturated while a part is, and as long as it does not fit", "[quota]") {
+  ExactSum sum;
+  sum.Add(Of("3"), 1);
+  sum.Add(Of("1e30"), 2);
+  CHECK(sum.Get().IsSaturated());
+  sum.Add(Of("1e30"), -1);
+  CHECK(sum.Get().IsSaturated());
+  CHECK_FALSE(sum.IsZero());
+  sum.Add(Of("1e30"), -1);
+  CHECK(sum.Get() == Of("3"));
+  sum.Add(Of("1e29"), 2);
+  CHECK(sum.Get().IsSaturated());
+  CHECK(sum.Get().Sign() == 1);
+  sum.Add(Of("1e29"), -4);
+  CHECK(sum.Get().IsSaturated());
+  CHECK(sum.Get().Sign() == -1);
+  sum.Add(Of("1e29"), 2);
+  CHECK(sum.Get() == Of("3"));
 }
 
 TEST_CASE("exact sum: most of its parts decide about the format", "[quota]") {
@@ -52,11 +72,11 @@ TEST_CASE("exact sum: most of its parts decide about the format", "[quota]") {
   sum.Add(Of("1Gi"), 2);
   sum.Add(Of("0"), 9);
   sum.Add(Of("1G"), 1);
-  CHECK(sum.Get()->format() == Format::kBinarySI);
+  CHECK(sum.Get().format() == Format::kBinarySI);
   sum.Add(Of("1G"), 3);
-  CHECK(sum.Get()->format() == Format::kDecimalSI);
+  CHECK(sum.Get().format() == Format::kDecimalSI);
   sum.Add(Of("1G"), -4);
-  CHECK(sum.Get()->ToString() == "2Gi");
+  CHECK(sum.Get().ToString() == "2Gi");
 }
 
 TEST_CASE("exact sums: a name is there as long as it has parts", "[quota]") {

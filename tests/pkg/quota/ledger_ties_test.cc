@@ -135,7 +135,8 @@ TEST_CASE("ties: a sum has the usage of each object beyond that of its owner", "
 TEST_CASE("ties: only changed ties are evaluated again, however many there are", "[quota]") {
   constexpr std::uint64_t kObjects = 10'000;
   const auto stale = std::make_shared<quota::StaleTies>();
-  quota::Namespace space("ns", stale);
+  const quota::FactsPool pool;
+  quota::Namespace space("ns", pool, stale);
   Ties& ties = space.ties;
   const auto owners = std::make_shared<quota::FollowedOwners>();
   auto facts = std::make_shared<const quota::Facts>();
@@ -151,8 +152,10 @@ TEST_CASE("ties: only changed ties are evaluated again, however many there are",
     return Tie{.owner = Uid{owner}, .name = "c", .created = ""};
   };
   for (std::uint64_t i = 0; i < kObjects; ++i) ties.Set({i}, tie_to(i));
-  CHECK(ties.Shared(owners, lookup).begin()->second == kObjects);
-  CHECK(ties.Shared(owners, lookup).size() == 1);
+  const Ties::Pairs& shared = space.contents.shared();
+  ties.LookUp(owners, lookup);
+  REQUIRE(shared.size() == 1);
+  CHECK(shared.begin()->second == kObjects);
   CHECK(stale->empty());  // so a group does not visit this namespace
   looks = 0;
   owners->OnChange({kObjects + 1});
@@ -162,7 +165,8 @@ TEST_CASE("ties: only changed ties are evaluated again, however many there are",
   ties.OnFacts({17});
   ties.Set({kObjects}, tie_to(kObjects));
   ties.Set({5}, std::nullopt);
-  CHECK(ties.Shared(owners, lookup).begin()->second == kObjects);
+  ties.LookUp(owners, lookup);
+  CHECK(shared.begin()->second == kObjects);
   CHECK(looks == 3);
 }
 
