@@ -27,7 +27,8 @@ measure() {
   local folder=$work/$1
   mkdir "$folder"
   QCM_FUZZ_TARGET=$1 valgrind --tool=callgrind --callgrind-out-file="$folder/out" \
-    --collect-atstart=no '--toggle-collect=bench::Counted(*' '--dump-after=bench::Counted(std::function<void ()> const&)' \
+    --collect-atstart=no '--toggle-collect=bench::Counted(*' \
+    '--dump-after=bench::Counted(std::function<void ()> const&)' \
     "$program" "[.complexity]" >"$folder/log" 2>"$folder/valgrind" || {
     echo "$1: the run fails:"
     grep -vE '^COUNTED ' "$folder/log" | head -n 20
@@ -46,14 +47,15 @@ measure() {
         if (small > 0 && large / small > steepest) steepest = large / small
         if (large > most || large > times * small) {
           bad = 1
-          printf "SLOW   %s: %s grown in %s: %.0f instructions a byte of %d bytes, %.0f of a tenth of them\n",
-            target, $3, $4, large, $1, small
+          printf "SLOW   %s: %s grown in %s to %d bytes: ", target, $3, $4, $1
+          printf "%.0f instructions a byte, %.0f for a tenth of them\n", large, small
         }
       }
       END {
         if (!runs) { print target ": nothing was counted"; exit 1 }
-        printf "%-6s %-22s %3d places, at most %6.0f instructions a byte, %.2f times as many in the large input\n",
-          bad ? "SLOW" : "ok", target, runs, worst, steepest
+        printf "%-6s %-22s %3d places, at most %6.0f instructions a byte, ",
+          bad ? "SLOW" : "ok", target, runs, worst
+        printf "%.2f times as many in the large input\n", steepest
         exit bad
       }'
 }

@@ -21,7 +21,7 @@ class CoreDrawer final : public Drawer {
     if (silent) MakeSilent();
     KeepSome();
     AskOld();
-    AddOddities();
+    AddDuplicates();
     return std::move(schedule_);
   }
 

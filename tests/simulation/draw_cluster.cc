@@ -39,7 +39,7 @@ class ClusterDrawer final : public Drawer {
     if (silent) MakeSilent();
     KeepSome();
     AddEdits();
-    AddOddities();
+    AddDuplicates();
     if (schedule_.seed % 40 == 1) AddChildren();
     return std::move(schedule_);
   }

@@ -25,7 +25,7 @@ class IroncoreDrawer final : public Drawer {
     MakeHarsh();
     if (silent) MakeSilent();
     KeepSome();
-    AddOddities();
+    AddDuplicates();
     return std::move(schedule_);
   }
 

@@ -208,4 +208,15 @@ void Drawer::KeepSome() {
   }
 }
 
+// The server calls the webhook, and answers 409 at the store. Or the object was deleted meanwhile,
+// and the creation is stored.
+void Drawer::AddDuplicates() {
+  if (schedule_.seed % 3 != 1) return;
+  random_.seed(schedule_.seed * 0x2545f4914f6cdd1dULL + 7);
+  for (Action& action : schedule_.actions) {
+    const bool creates = action.what == "claim" || action.what == "secret";
+    if (creates && Percent(20)) action.numbers["create"] = 1;
+  }
+}
+
 }  // namespace simulation

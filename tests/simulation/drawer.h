@@ -59,12 +59,10 @@ class Drawer {
   static constexpr int kOwnNamespace = 5;  // other draws do not use it
   // Called last. A finalizer keeps some of the deleted objects.
   void KeepSome();
-  // Called after that, with random numbers of its own, so that all earlier draws stay the same.
-  // Adds what a hostile or careless person does, and an old or slow API server, each in a part of
-  // the seeds.
-  void AddOddities();
-
+  // Called after that, with other random numbers, so that all other draws stay the same. In every
+  // third seed some creations are of names that exist.
   void AddDuplicates();
+
   std::mt19937_64 random_;
   Schedule schedule_;
   int namespaces_ = 1;

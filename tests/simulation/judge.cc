@@ -9,6 +9,9 @@
 namespace simulation {
 namespace {
 
+// 42.4 s by the fastest clock.
+constexpr base::Duration kLeftAlone = std::chrono::seconds(38);
+
 std::string NameOf(const StoredQuota& quota) { return quota.ns + "/" + quota.name; }
 
 }  // namespace
@@ -127,9 +130,22 @@ void Judge::OnStatus(const StoredQuota& before, const StoredQuota& after) {
   CheckCovered();
   CheckCharged(before, after);
   CheckReserved(before, after);
+  CheckLaterFormat(before, after);
   if (const auto list = ListIn(after)) last_lists_[after.uid] = list;
   NoteLowered(before, after);
   CheckKept(after);
+}
+
+// No replica of this version may write a list of a later format, until all of its requests are
+// over.
+void Judge::CheckLaterFormat(const StoredQuota& before, const StoredQuota& after) {
+  const bool is_later = HasLaterFormat(after);
+  const bool was_later = HasLaterFormat(before);
+  if (is_later && !was_later) later_since_[after.uid] = timeline_.Now();
+  if (!was_later || is_later || after.reservations.empty()) return;
+  if (timeline_.Now() - later_since_[after.uid] >= kLeftAlone) return;
+  Violation("a list of a later format is overwritten: quota " + NameOf(after) + " " +
+            after.reservations);
 }
 
 // A quota in mode Warn or Audit enforces no limit.

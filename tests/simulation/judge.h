@@ -160,6 +160,7 @@ class Judge final : public ServerObserver, public Tell {
   [[nodiscard]] bool IsCalm(base::TimePoint since) const;
   void NoteAnswer(const Thing* before, const Thing& after, const admission::Answer& answer);
   void CheckAllReserved(const Thing& after);
+  void CheckLaterFormat(const StoredQuota& before, const StoredQuota& after);
   void CheckReserved(const StoredQuota& before, const StoredQuota& after);
   void CheckRefusal(const Thing& after, const std::string& message);
   [[nodiscard]] std::optional<std::int64_t> LowestLimit(const Limits& limits,
@@ -224,6 +225,7 @@ class Judge final : public ServerObserver, public Tell {
   base::TimePoint tree_calm_since_{};
   const Replica* leader_ = nullptr;
   std::optional<base::TimePoint> led_since_;
+  std::map<std::string, base::TimePoint> later_since_;  // by uid: its list has a later format
   bool silence_ = false;
   bool unread_objects_ = false;  // there was one
   std::size_t quota_apis_ = 0;   // each reserves for every creation; 0 if perhaps not all do

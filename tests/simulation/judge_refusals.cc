@@ -215,6 +215,9 @@ void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::A
   if (NeedsNothing(before, after)) {
     Violation("an update that needs nothing is refused: " + after.name + ": " + answer.message);
   }
+  if (answer.message.find("out of range") != std::string::npos) {
+    Violation("a request is refused because an amount is large: " + answer.message);
+  }
   CheckRefusal(after, answer.message);
   CheckClassRefusal(after, answer.message, asked);
 }

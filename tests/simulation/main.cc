@@ -7,6 +7,7 @@
 //                   cluster (ClusterQuotas over namespaces), or joint (these and quotas of core)
 //   --silent 0|1    watches may be silent for longer than a charge is held: in no schedule, or in
 //                   all; without it in those of odd seeds
+//   --odd 1         also what no daemon of this version writes: garbled amounts, forged lists, …
 //   --digest 1      prints a digest of the trace of each seed, to compare two builds
 //
 // Exit code: 0 no violation was found, 1 a violation was found, 2 wrong arguments.
@@ -34,6 +35,7 @@ struct Arguments {
   std::string planted;
   simulation::Api api = simulation::Api::kCore;
   std::optional<bool> silent;
+  bool odd = false;
   bool digest = false;
   std::string trace;
 };
@@ -66,6 +68,8 @@ std::optional<Arguments> Parse(int count, char** words) {
       arguments.planted = value;
     } else if (name == "--silent") {
       arguments.silent = number != 0;
+    } else if (name == "--odd") {
+      arguments.odd = number != 0;
     } else if (name == "--digest") {
       arguments.digest = number != 0;
     } else if (name == "--trace") {
@@ -80,6 +84,7 @@ std::optional<Arguments> Parse(int count, char** words) {
   for (const auto& planted : simulation::AllPlanted()) {
     if (planted.name != arguments.planted) continue;
     arguments.api = planted.api;
+    arguments.odd = arguments.odd || planted.odd;
     return arguments;
   }
   if (arguments.planted.empty()) return arguments;
@@ -144,7 +149,8 @@ class Search {
       if (index >= arguments_.schedules) return;
       const std::uint64_t seed = arguments_.seed + index;
       const bool silent = arguments_.silent.value_or(seed % 2 == 1);
-      simulation::Schedule schedule = simulation::DrawOf(arguments_.api, seed, silent);
+      const auto draw = arguments_.odd ? simulation::DrawOdd : simulation::DrawOf;
+      simulation::Schedule schedule = draw(arguments_.api, seed, silent);
       schedule.planted = arguments_.planted;
       const auto violation = arguments_.digest ? RunDigested(schedule) : simulation::Run(schedule);
       ++done_;

@@ -136,6 +136,10 @@ std::int64_t UnitsOf(const quantity::Quantity& quantity) {
 
 bool IsSaidByClasses(const std::string& name) { return name == kCpu || name == kMemory; }
 
+bool HasLaterFormat(const StoredQuota& quota) {
+  return quota.reservations.find(R"("format":99)") != std::string::npos;
+}
+
 Amounts UsageOf(const Thing& thing, const Classes& classes) {
   if (thing.resource == Resource::kSecrets) return {{kSecretCount, 1}};
   if (thing.resource == Resource::kClaims) {

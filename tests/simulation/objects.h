@@ -137,6 +137,8 @@ struct StoredQuota {
   [[nodiscard]] bool enforced() const { return !tree || tree->mode == InTree::Mode::kDeny; }
 };
 
+// Its list of reservations has a format that only a later version of the daemon may write.
+bool HasLaterFormat(const StoredQuota& quota);
 // Omits the names that its class does not state, and the size that is no amount.
 Amounts UsageOf(const Thing& thing, const Classes& classes);
 // The thing uses an unknown amount of this name.

@@ -108,6 +108,47 @@ void TakeLabelsOfGoing(json::Value& ns) {
   ns.Make({"metadata", "labels"}) = json::Object();
 }
 
+// Replaces each occurrence.
+void Replace(std::string& text, const std::string& what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) {
+    text.replace(at, what.size(), by);
+    at += by.size();
+  }
+}
+
+void ShrinkHuge(json::Value& object) {
+  std::string text = json::Write(object);
+  Replace(text, R"("1e30")", R"("3")");
+  Replace(text, R"("1e29")", R"("3")");
+  object = json::Parse(text).value();
+}
+
+// Takes the limits and the status from a quota with an amount that is none.
+void DropUnreadable(json::Value& quota) {
+  if (json::Write(quota).find(kGarbage) == std::string::npos) return;
+  quota.Make({"spec", "hard"}) = json::Object();
+  quota.Make({"status"}) = json::Object();
+}
+
+// Lets `change` change the list of reservations in a quota of core.
+void ReworkList(json::Value& quota, const std::function<void(json::Value& list)>& change) {
+  const std::string name(quota::kReservations);
+  const auto list = json::Parse(quota.StringAt({"metadata", "annotations", name}));
+  if (!list || !list->IsObject()) return;
+  json::Value changed = *list;
+  change(changed);
+  quota.Make({"metadata", "annotations", name}) = json::Write(changed);
+}
+
+void AdoptList(json::Value& quota) {
+  const std::string uid(quota.StringAt({"metadata", "uid"}));
+  ReworkList(quota, [&](json::Value& list) { list.Make({"uid"}) = uid; });
+}
+
+void TakeFormat(json::Value& quota) {
+  ReworkList(quota, [](json::Value& list) { list.AsObject()->Erase("format"); });
+}
+
 // Replaces `used` by the value of the last write of a replica.
 void TakeStrangers(json::Value& quota) {
   const std::string_view text =
@@ -158,6 +199,18 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kStrangerMissed, "stranger-missed", "used is below what is stored"},
       {Planted::kWithdrawForgotten, "withdraw-forgotten", "what is refused is reserved still",
        Api::kJoint},
+      {Planted::kShortHold, "short-hold", "used is below what is stored", Api::kCore, true},
+      {Planted::kDuplicatePassed, "duplicate-passed", "used is below what is stored", Api::kCore,
+       true},
+      {Planted::kAmountUnreadable, "amount-unreadable", "fits, and is refused", Api::kCluster,
+       true},
+      {Planted::kAmountWraps, "amount-wraps", "is not the truth", Api::kCore, true},
+      {Planted::kUnreadableDropped, "unreadable-dropped", "is not the truth", Api::kCore, true},
+      {Planted::kDeletionKept, "deletion-kept", "is not the truth", Api::kCluster},
+      {Planted::kForeignBelieved, "foreign-believed", "used is above what is stored and asked for",
+       Api::kCore, true},
+      {Planted::kLaterOverwritten, "later-overwritten", "of a later format is overwritten",
+       Api::kCore, true},
       {Planted::kEachAlone, "each-alone", "what is admitted is not reserved", Api::kJoint},
       {Planted::kLeftToOther, "left-to-other", "what is admitted is not reserved", Api::kJoint},
   };
@@ -205,6 +258,7 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
   for (const auto& [name, value] : request.query) watch = watch || name == "watch";
   const Rework rework = ReworkOf(request.path);
   const bool quotas = request.path.ends_with("/resourcequotas");
+  const bool claims = request.path.ends_with("/persistentvolumeclaims");
   const bool classes = request.path.ends_with("/machineclasses");
   const bool namespaces = request.path.ends_with("/namespaces");
   const bool asked = !quotas && !watch && request.path.find("/namespaces/") != std::string::npos;
@@ -228,6 +282,10 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
     Body body = std::make_unique<PartialBody>(std::move(*opened), "MODIFIED");
     co_return base::Result<Body>(std::move(body));
   }
+  if (claims && planted_ == Planted::kDeletionKept) {
+    Body body = std::make_unique<PartialBody>(std::move(*opened), "DELETED");
+    co_return base::Result<Body>(std::move(body));
+  }
   const bool frozen = planted_ == Planted::kClassFrozen;
   if (classes && (frozen || planted_ == Planted::kClassRemembered)) {
     std::string lost = frozen ? "MODIFIED" : "DELETED";
@@ -244,7 +302,12 @@ PlantedClient::Rework PlantedClient::ReworkOf(const std::string& path) {
     if (planted_ != Planted::kRecreatedMissed) return nullptr;
     return [this](json::Value& ns) { TakeLabelsOfRecreated(ns); };
   }
+  const bool claims = path.ends_with("/persistentvolumeclaims");
+  if (claims && planted_ == Planted::kAmountWraps) return ShrinkHuge;
   if (path.find("/resourcequotas") == std::string::npos) return nullptr;
+  if (planted_ == Planted::kUnreadableDropped) return DropUnreadable;
+  if (planted_ == Planted::kForeignBelieved) return AdoptList;
+  if (planted_ == Planted::kLaterOverwritten) return TakeFormat;
   if (planted_ == Planted::kStrangerMissed) return TakeStrangers;
   if (planted_ != Planted::kNewestKept) return nullptr;
   return [this](json::Value& quota) { KeepNewest(quota); };
@@ -304,6 +367,12 @@ void Plant(Planted planted, std::uint64_t call, admission::Review& review) {
   }
   if (planted == Planted::kForgottenOld)
     review.old_object.Make({"metadata", "resourceVersion"}) = "";
+  if (planted == Planted::kAmountWraps) ShrinkHuge(review.object);
+  if (planted == Planted::kAmountUnreadable) {
+    std::string text = json::Write(review.object);
+    Replace(text, R"("1e30")", R"("garbage")");
+    review.object = json::Parse(text).value();
+  }
   const bool going = !review.old_object.StringAt({"metadata", "deletionTimestamp"}).empty();
   if (planted == Planted::kGoingFree && going) review.object = review.old_object;
 }

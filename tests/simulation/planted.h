@@ -49,6 +49,14 @@ enum class Planted : std::uint8_t {
   kModeFrozen,         // a quota stays in the mode in which it was seen first
   kStrangerMissed,     // the additions of others to a status are not seen
   kWithdrawForgotten,  // reservations for a refused request stay
+  kShortHold,          // reservations are held for 9.9 s, which a slow etcd outlasts
+  kDuplicatePassed,    // a creation of a name that exists is admitted without a reservation
+  kAmountUnreadable,   // an amount that is too large is an error
+  kAmountWraps,        // an amount that is too large becomes a small one
+  kUnreadableDropped,  // a quota with an amount that is none has no limits
+  kDeletionKept,       // a deleted object is not taken off a sum
+  kForeignBelieved,    // a list of another quota is believed
+  kLaterOverwritten,   // a list of a later format is taken for one of ours
   kEachAlone,          // each quota API decides for itself
   kLeftToOther,        // a call trusts that the webhook of another quota API is called as well
 };
@@ -58,6 +66,7 @@ struct PlantedName {
   std::string name;
   std::string broken;    // part of the violation that the simulation prints
   Api api = Api::kCore;  // the schedules that can find it
+  bool odd = false;      // only those with oddities can
 };
 const std::vector<PlantedName>& AllPlanted();
 

@@ -157,6 +157,7 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
 
 Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings settings)
     : timeline_(timeline),
+      server_(server),
       tell_(tell),
       settings_(std::move(settings)),
       clock_(timeline.scheduler(), settings_.ahead, settings_.rate),
@@ -231,15 +232,16 @@ controllers::QuotaControllerOptions Replica::ControllerOptions(std::uint64_t see
     options.hold = 100ms;
   }
   if (settings_.planted == Planted::kNoExpiry) options.hold = 1h;
+  if (settings_.planted == Planted::kShortHold) options.hold = 9'900ms;
   return options;
 }
 
 // Some planted faults set the hold time. A slow webhook must not change it.
 void Replica::FollowWebhooks() {
-  const bool ignored = settings_.planted == Planted::kNeighbourIgnored ||
-                       settings_.planted == Planted::kLoweredTooEarly ||
-                       settings_.planted == Planted::kNotAsked ||
-                       settings_.planted == Planted::kNoExpiry;
+  const bool ignored =
+      settings_.planted == Planted::kNeighbourIgnored ||
+      settings_.planted == Planted::kLoweredTooEarly || settings_.planted == Planted::kNotAsked ||
+      settings_.planted == Planted::kShortHold || settings_.planted == Planted::kNoExpiry;
   if (ignored) return;
   webhooks_ = std::make_unique<webhook::OtherWebhooks>(
       clock_, client_, "quota-controller-manager",
@@ -341,6 +343,15 @@ void Replica::Kill() {
   Stop();
 }
 
+// With this fault, the API server is trusted to refuse the creation of a name that exists.
+bool Replica::IsDuplicatePassed(const admission::Review& review) const {
+  if (settings_.planted != Planted::kDuplicatePassed) return false;
+  if (review.operation != admission::Operation::kCreate) return false;
+  const bool claim = review.resource.resource == "persistentvolumeclaims";
+  const Resource resource = claim ? Resource::kClaims : Resource::kSecrets;
+  return server_.FindThing(resource, {review.ns, review.name}) != nullptr;
+}
+
 // With this fault, the webhook of a later quota API trusts that the first one is called as well.
 bool Replica::IsLeftToFirst(std::size_t quota_api, const admission::Review& review) const {
   if (settings_.planted != Planted::kLeftToOther || quota_api == 0) return false;
@@ -360,6 +371,7 @@ base::Task<void> Replica::Answer(std::size_t quota_api, admission::Review review
   co_await base::DeferCancellation();
   co_await clock_.WhilePaused();
   const base::TimePoint deadline = clock_.Now() + kAnswerTime;
+  if (IsDuplicatePassed(review)) co_return answered(admission::Answer());
   if (IsLeftToFirst(quota_api, review)) co_return answered(admission::Answer());
   admission::JointAdmitter& admitter = *enforced_[quota_api].joint;
   const admission::Answer answer = co_await admitter.Admit(std::move(review), deadline);

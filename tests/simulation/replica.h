@@ -83,6 +83,7 @@ class Replica {
   base::Task<void> Live();
   base::Task<void> Answer(std::size_t quota_api, admission::Review review,
                           std::function<void(const admission::Answer&)> answered);
+  [[nodiscard]] bool IsDuplicatePassed(const admission::Review& review) const;
   [[nodiscard]] bool IsLeftToFirst(std::size_t quota_api, const admission::Review& review) const;
   void CheckPatch(const client::ApiRequest& request);
   [[nodiscard]] Enforced& ConcernedBy(const client::ApiRequest& request);
@@ -93,6 +94,7 @@ class Replica {
   leader::LeaderOptions LeaseOptions();
 
   Timeline& timeline_;
+  const Server& server_;
   Tell& tell_;
   ReplicaSettings settings_;
   ReplicaClock clock_;

@@ -37,6 +37,7 @@ struct Schedule {
   bool advance = false;         // replicas reserve in advance
   bool webhooks = false;        // there are webhooks of others, which replicas watch
   bool lagging = false;         // the API server may not know the webhook of the first quota API
+  bool odd = false;             // others write what no daemon of this version would
   std::string planted;          // the name of a planted fault, or ""
   std::vector<ClockOf> clocks;  // one for each replica
   std::vector<Action> actions;
@@ -51,6 +52,9 @@ Schedule DrawCluster(std::uint64_t seed, bool silent = false);
 // Schedules of ClusterQuotas, and of quotas in the namespaces.
 Schedule DrawJoint(std::uint64_t seed, bool silent = false);
 Schedule DrawOf(Api api, std::uint64_t seed, bool silent = false);
+// The same with all oddities: amounts beyond each limit, texts that are no amounts, forged lists of
+// reservations, lists of a later version, and an etcd that answers late.
+Schedule DrawOdd(Api api, std::uint64_t seed, bool silent = false);
 
 std::string ToText(const Action& action);
 // One line for the whole, one for each action.

@@ -56,6 +56,10 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
       schedule.advance = *number != 0;
       continue;
     }
+    if (name == "odd") {
+      schedule.odd = *number != 0;
+      continue;
+    }
     if (name == "webhooks") {
       schedule.webhooks = *number != 0;
       continue;
@@ -115,6 +119,7 @@ std::string ToText(const Schedule& schedule) {
   if (schedule.advance) text << " advance=1";
   if (schedule.webhooks) text << " webhooks=1";
   if (schedule.lagging) text << " lagging=1";
+  if (schedule.odd) text << " odd=1";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;
   text << "\n";
   for (const Action& action : schedule.actions) text << ToText(action) << "\n";

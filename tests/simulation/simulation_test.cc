@@ -87,6 +87,8 @@ TEST_CASE("simulation: each planted fault is found by the invariant that it brea
           "[simulation]") {
   simulation::QuietLog();
   for (const simulation::PlantedName& planted : simulation::AllPlanted()) {
+    // Only the program runs odd schedules: simulation --planted NAME.
+    if (planted.odd) continue;
     INFO(planted.name);
     CHECK(Find(planted).has_value());
   }

@@ -199,6 +199,19 @@ void World::Probe() {
   }
 }
 
+// Nothing that others write into a quota may make a replica list everything again. ClusterQuotas
+// are not looked at, because a replica also reads them live.
+void World::CheckLists() {
+  if (!schedule_.odd || schedule_.api != Api::kCore) return;
+  for (const auto& replica : replicas_) {
+    if (server_.restores() > 0 || replica->link().HadTrouble()) continue;
+    const int lists = replica->link().Lists(Resource::kQuotas);
+    if (lists <= 1) continue;
+    judge_.Violation(replica->name() + " listed all quotas " + std::to_string(lists) +
+                     " times though nothing was wrong");
+  }
+}
+
 std::optional<admission::Answer> World::ProbeAnswer(Replica& replica, const Thing& probe) {
   const auto said = std::make_shared<std::optional<admission::Answer>>();
   clients_.Spawn("probe", [this, &replica, probe, said]() -> base::Task<void> {
@@ -249,6 +262,7 @@ std::optional<std::string> World::Run() {
       judge_.CheckTruth();
       judge_.CheckPlaces();
     }
+    CheckLists();
     judge_.ExpectSilence();
     ProbeAll();
     RunFor(kSilence);

@@ -55,6 +55,7 @@ class World {
   std::optional<bool> ProbeOne(Replica& replica, const Thing& probe);
   [[nodiscard]] bool ClassesShown() const;
   [[nodiscard]] bool IsExact(const std::string& ns) const;
+  void CheckLists();
   void Look();
   void End();
 
@@ -89,6 +90,7 @@ class World {
   bool PerformOnTree(const Action& action);
   void Empty(const std::string& ns, const std::string& uid, base::Duration pause);
   [[nodiscard]] bool TreeShown() const;
+  [[nodiscard]] bool IsKnown(const std::string& ns) const;
   void ProbeTree();
   void ProbeTreeWith(const Thing& claim);
   // True if some ClusterQuota reaches the namespace, and all replicas know it.

@@ -6,6 +6,14 @@
 #include "tests/simulation/world_clients.h"
 
 namespace simulation {
+namespace {
+
+using std::chrono_literals::operator""s;
+
+// A list of a later format is left alone for 42.4 s, by the slowest clock.
+constexpr base::Duration kLeavesAlone = 48s;
+
+}  // namespace
 
 bool World::PerformOnStatus(const Action& action, const Server::Key& key) {
   if (action.what == "recount") {
@@ -53,7 +61,7 @@ void World::Raise(const Server::Key& key, std::int64_t by) {
 // invalid text, 2 changes the place of a ClusterQuota in the tree.
 void World::Edit(const Server::Key& key, int what) {
   const StoredQuota* quota = server_.FindQuota(key);
-  if (quota == nullptr) return;
+  if (quota == nullptr || HasLaterFormat(*quota)) return;
   if (what == 2) {
     json::Object further = quota->further;
     if (further.Contains("namespaces")) further.Set("namespaces", 99);
@@ -82,10 +90,12 @@ void World::Garble(const Action& action, const Server::Key& key) {
 
 // Replaces the list of reservations by one that no replica wrote for this quota: 0 that of another
 // quota, 1 that of another cluster, 2 the same with a floor far ahead, 3 with an entry in the name
-// of a replica, 4 with an entry of nobody.
+// of a replica, 4 with an entry of nobody. Or a later version of the daemon wrote it: 5 with a
+// member that this one does not know, 6 with such a member in an entry, 7 in a format that it must
+// not write.
 void World::Forge(const Server::Key& key, int what) {
   const StoredQuota* quota = server_.FindQuota(key);
-  if (quota == nullptr) return;
+  if (quota == nullptr || HasLaterFormat(*quota)) return;
   std::string text = quota->reservations;
   if (what == 0) {
     for (const auto& [other_key, other] : server_.quotas()) {
@@ -101,20 +111,25 @@ void World::Forge(const Server::Key& key, int what) {
     const std::string ahead = std::to_string(server_.version() + 100'000);
     for (const char* of : {"persistentvolumeclaims", "secrets"}) list.Make({"floor", of}) = ahead;
   }
-  if (what >= 3 && list.At({"writes"}) != nullptr) {
+  if (what == 5) list.Make({"later"}) = json::Object{{"by", "newer"}};
+  if (what == 7) list.Make({"format"}) = 99;
+  const bool entries_change = what == 3 || what == 4 || what == 6;
+  if (entries_change && list.At({"writes"}) != nullptr) {
     json::Object entry;
     entry.Set("by", what == 3 ? replicas_[0]->name() : "nobody");
     entry.Set("n", 900 + what);
     entry.Set("usage", json::Object{{kStorage, "3"}});
     entry.Set("of", "persistentvolumeclaims");
     entry.Set("objects", quota::Uid::FromText(server_.NewUid()).ToShortText());
+    if (what == 6) entry.Set("later", "newer");
     json::Value& entries = list.Make({"reservations"});
     if (!entries.IsArray()) entries = json::Array();
     entries.AsArray()->push_back(std::move(entry));
   }
   judge_.OnTrouble();
-  judge_.OnForeignRaise(*quota, kStorage, 9);
+  if (what >= 2) judge_.OnForeignRaise(*quota, kStorage, 9);
   judge_.OnForeignLowering(*quota);
+  if (what == 7) EndsIn(kLeavesAlone);
   if (!list.AsObject()->empty()) server_.WriteReservations(key, json::Write(list));
 }
 
