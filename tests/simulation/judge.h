@@ -159,6 +159,7 @@ class Judge final : public ServerObserver, public Tell {
   void NoteLowered(const StoredQuota& before, const StoredQuota& after);
   [[nodiscard]] bool IsCalm(base::TimePoint since) const;
   void NoteAnswer(const Thing* before, const Thing& after, const admission::Answer& answer);
+  void NoteUnreserved(const Thing& after);
   void CheckAllReserved(const Thing& after);
   void CheckLaterFormat(const StoredQuota& before, const StoredQuota& after);
   void CheckReserved(const StoredQuota& before, const StoredQuota& after);

@@ -129,6 +129,21 @@ void Judge::NoteAnswer(const Thing* before, const Thing& after, const admission:
   }
 }
 
+// A quota in mode Warn or Audit also admits what it could not reserve, because a write failed. Its
+// mode may have changed since the replica saw it.
+void Judge::NoteUnreserved(const Thing& after) {
+  if (IsCalm(timeline_.Now() - kHealed)) return;
+  for (const auto& [key, quota] : server_->quotas()) {
+    if (!quota.tree || HasEntryFor(quota, after.uid)) continue;
+    const Limits& limits = limits_[quota.uid];
+    const Amounts counted = server_->CountedBy(quota, after);
+    const bool denied = std::ranges::all_of(counted, [&](const auto& amount) {
+      return !quota.hard.contains(amount.first) || HighestLimit(limits, amount.first);
+    });
+    if (!counted.empty() && !(quota.enforced() && denied)) Excuse(quota);
+  }
+}
+
 // After a refusal by one quota, no other quota may keep a reservation for the request.
 void Judge::CheckRefused() {
   while (!refused_.empty() && timeline_.Now() - refused_.front().first >= kTakenBack) {
@@ -205,6 +220,7 @@ void Judge::OnAnswer(const Thing* before, const Thing& after, const admission::A
   }
   if (answer.kind == admission::Answer::Kind::kAllowed) {
     if (before == nullptr) CheckWithoutClass(after);
+    NoteUnreserved(after);
     return;
   }
   // The next call may charge again what this call had added.
