@@ -140,11 +140,6 @@ void ReworkList(json::Value& quota, const std::function<void(json::Value& list)>
   quota.Make({"metadata", "annotations", name}) = json::Write(changed);
 }
 
-void AdoptList(json::Value& quota) {
-  const std::string uid(quota.StringAt({"metadata", "uid"}));
-  ReworkList(quota, [&](json::Value& list) { list.Make({"uid"}) = uid; });
-}
-
 void TakeFormat(json::Value& quota) {
   ReworkList(quota, [](json::Value& list) { list.AsObject()->Erase("format"); });
 }
@@ -207,8 +202,6 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kAmountWraps, "amount-wraps", "is not the truth", Api::kCore, true},
       {Planted::kUnreadableDropped, "unreadable-dropped", "is not the truth", Api::kCore, true},
       {Planted::kDeletionKept, "deletion-kept", "is not the truth", Api::kCluster},
-      {Planted::kForeignBelieved, "foreign-believed", "used is above what is stored and asked for",
-       Api::kCore, true},
       {Planted::kLaterOverwritten, "later-overwritten", "of a later format is overwritten",
        Api::kCore, true},
       {Planted::kEachAlone, "each-alone", "what is admitted is not reserved", Api::kJoint},
@@ -306,7 +299,6 @@ PlantedClient::Rework PlantedClient::ReworkOf(const std::string& path) {
   if (claims && planted_ == Planted::kAmountWraps) return ShrinkHuge;
   if (path.find("/resourcequotas") == std::string::npos) return nullptr;
   if (planted_ == Planted::kUnreadableDropped) return DropUnreadable;
-  if (planted_ == Planted::kForeignBelieved) return AdoptList;
   if (planted_ == Planted::kLaterOverwritten) return TakeFormat;
   if (planted_ == Planted::kStrangerMissed) return TakeStrangers;
   if (planted_ != Planted::kNewestKept) return nullptr;

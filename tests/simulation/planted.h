@@ -55,7 +55,6 @@ enum class Planted : std::uint8_t {
   kAmountWraps,        // an amount that is too large becomes a small one
   kUnreadableDropped,  // a quota with an amount that is none has no limits
   kDeletionKept,       // a deleted object is not taken off a sum
-  kForeignBelieved,    // a list of another quota is believed
   kLaterOverwritten,   // a list of a later format is taken for one of ours
   kEachAlone,          // each quota API decides for itself
   kLeftToOther,        // a call trusts that the webhook of another quota API is called as well

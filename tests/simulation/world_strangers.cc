@@ -112,7 +112,10 @@ void World::Forge(const Server::Key& key, int what) {
     for (const char* of : {"persistentvolumeclaims", "secrets"}) list.Make({"floor", of}) = ahead;
   }
   if (what == 5) list.Make({"later"}) = json::Object{{"by", "newer"}};
-  if (what == 7) list.Make({"format"}) = 99;
+  if (what == 7) {
+    list.Make({"format"}) = 99;
+    list.Make({"uid"}) = quota->uid;
+  }
   const bool entries_change = what == 3 || what == 4 || what == 6;
   if (entries_change && list.At({"writes"}) != nullptr) {
     json::Object entry;
