@@ -1,6 +1,7 @@
 #include "pkg/client/process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +16,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "pkg/base/asio.h"
@@ -79,7 +79,7 @@ class Child {
         std::make_shared<Undertaker>(pid_, output.get_executor())->Wait();
         return;
       }
-      std::this_thread::sleep_for(kLookInterval);
+      ::poll(nullptr, 0, kLookMillis);  // only waits
     }
   }
 
@@ -100,7 +100,7 @@ class Child {
   bool timed_out = false;
 
  private:
-  static constexpr std::chrono::milliseconds kLookInterval{1};
+  static constexpr int kLookMillis = 1;
   static constexpr int kMostLooks = 10;
   pid_t pid_;
   std::optional<int> status_;

@@ -110,6 +110,12 @@ ResourceList Zeros(const std::vector<std::string>& names) {
   return ResourceList::FromItems(std::move(items));
 }
 
+// The `hard` of "spec" or "status". ironcore's API server accepts a negative limit in an update. It
+// admits nothing that needs the name.
+ReadableAmounts ReadLimits(const json::Value& object, const std::string& part) {
+  return ReadAmounts(object.At({part, "hard"}), part + ".hard", Negative::kReadable);
+}
+
 // What of the spec cannot be read restricts nothing, and makes names unknown. So such a quota never
 // admits what it would refuse if it could be read.
 class SpecReader {
@@ -118,7 +124,7 @@ class SpecReader {
       : object_(object), form_(form), quota_(quota) {}
 
   void Read() {
-    ReadableAmounts hard = ReadAmounts(object_.At({"spec", "hard"}), "spec.hard");
+    ReadableAmounts hard = ReadLimits(object_, "spec");
     quota_.hard = std::move(hard.list);
     quota_.hard.SetAll(Zeros(hard.unreadable));
     Note(hard.why);
@@ -140,7 +146,7 @@ class SpecReader {
   void KeepNames() {
     const json::Value* hard = object_.At({"spec", "hard"});
     if (IsAbsent(hard) || hard->IsObject()) return;
-    quota_.hard = ReadAmounts(object_.At({"status", "hard"}), "status.hard").list;
+    quota_.hard = ReadLimits(object_, "status").list;
     all_unknown_ = true;
   }
 
@@ -212,8 +218,9 @@ void Forget(const std::vector<std::string>& names, Quota& quota) {
 
 // A name that cannot be read in status.hard is limited as the spec says, and not counted yet.
 void ReadStatus(const json::Value& object, Quota& quota) {
-  ReadableAmounts hard = ReadAmounts(object.At({"status", "hard"}), "status.hard");
-  ReadableAmounts used = ReadAmounts(object.At({"status", "used"}), "status.used");
+  ReadableAmounts hard = ReadLimits(object, "status");
+  ReadableAmounts used =
+      ReadAmounts(object.At({"status", "used"}), "status.used", Negative::kUnreadable);
   StatusGarbage& garbage = quota.garbage;
   garbage.why = hard.why.empty() ? used.why : hard.why;
   const json::Value* stored = object.At({"status", "hard"});

@@ -55,7 +55,7 @@ base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::strin
   return ResourceList::FromItems(std::move(items));
 }
 
-ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field) {
+ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field, Negative negative) {
   ReadableAmounts read;
   if (value == nullptr || value->IsNull()) return read;
   const json::Object* object = value->AsObject();
@@ -67,7 +67,7 @@ ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field) {
   items.reserve(object->size());
   for (const auto& [name, amount] : *object) {
     const base::Result<Quantity> quantity = Read(amount);
-    if (quantity && quantity->Sign() >= 0) {
+    if (quantity && (quantity->Sign() >= 0 || negative == Negative::kReadable)) {
       items.emplace_back(name, *quantity);
       continue;
     }

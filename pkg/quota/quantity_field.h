@@ -20,15 +20,17 @@ base::Result<Quantity> QuantityFrom(const json::Value& value, std::string_view f
 // An object of quantities, as far as it can be read.
 struct ReadableAmounts {
   ResourceList list;
-  std::vector<std::string> unreadable;  // names whose amounts cannot be read, or are negative
+  std::vector<std::string> unreadable;  // names whose amounts cannot be read
   // The first thing that is wrong: "<field>[<name>]: <what>", or "<field>: must be an object, …",
   // which no names can be read of; "": nothing is.
   std::string why;
 };
 
-// Reads what can be read; absent (nullptr) and null are the empty list. Negative amounts are
-// unreadable: no server stores them for a quota.
-ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field);
+// Whether a negative amount counts as unreadable.
+enum class Negative { kReadable, kUnreadable };
+
+// Reads what can be read; absent (nullptr) and null are the empty list.
+ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field, Negative negative);
 
 // Reads an object of quantities; absent (nullptr) and null are the empty list. Errors: kMalformed,
 // "<field>[<name>]: <what is wrong>".

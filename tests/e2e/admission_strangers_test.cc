@@ -143,7 +143,8 @@ TEST_CASE("strangers: a client with all connections of the probe port delays no 
   }
 }
 
-TEST_CASE("strangers: TLS records without data hold no port", "[e2e][admission][strangers]") {
+TEST_CASE("strangers: TLS records without data hold no port",
+          "[e2e][admission][strangers][sandbox-only]") {
   // Handled in one go, so many take two seconds.
   constexpr int kUpdates = 200'000;
   const std::string server = GENERATE("admission", "metrics");

@@ -172,7 +172,7 @@ TEST_CASE("ironcore: 64 racing clients end exactly at the limit, never above",
   CHECK(used.highest() > 1);
 }
 
-TEST_CASE("ironcore: a charge for an object that is never stored ends within seconds",
+TEST_CASE("ironcore: a creation of a name that was taken just before is not charged",
           "[e2e][ironcore][admission]") {
   Cloud c;
   c.MakeClass("small", "2", "4Gi");
@@ -192,7 +192,7 @@ TEST_CASE("ironcore: a charge for an object that is never stored ends within sec
     CHECK(attempt.reason == "AlreadyExists");
   }
   c.WaitUsed("q", {{"requests.cpu", "38"}, {kMachines, "19"}}, Stretched(30s));
-  CHECK(used.highest() > 19);  // they were charged
+  CHECK(used.highest() <= 19);
 }
 
 TEST_CASE("ironcore: the webhook is called only for updates that can need quota",

@@ -90,7 +90,8 @@ TEST_CASE("ironcore: an invalid object is refused, and a stored one does not aff
   refused(c.Post("machines", nobodys),
           "it cannot be counted: spec.machineClassRef.name: must name a machine class");
   refused(c.Post("volumes", Volume("v", "fast", "-1Gi")), "spec.resources[storage]: ");
-  refused(c.Post("volumes", Volume("v", "fast", "1e60")), "spec.resources[storage]: ");
+  refused(c.Post("volumes", Volume("v", "fast", "1e60")),
+          "exceeded quota: q, requested: requests.storage=1e30");  // the greatest amount
   refused(c.Post("volumes", Volume("v", "fast", "many")), "spec.resources[storage]: ");
   CHECK(
       // Rounded up to bytes or not: too small to matter.

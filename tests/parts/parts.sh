@@ -91,7 +91,7 @@ e2e() {
   local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=()
   shift 4
   [ "$tier" = sandbox ] || other=sandbox-only
-  local filter=${FILTER:-~[$other]~[skew]~[older]~[suite]}
+  local filter=${FILTER:-~[$other]~[skew]~[older]~[suite]~[hostile]}
   mkdir -p "$logs/e2e/$name" "$durations"
   arguments=(--jobs "$jobs" --failed-out "$scenarios/$name" --logs "$logs/e2e/$name"
     --times "$durations/$name.txt")
@@ -106,7 +106,7 @@ e2e() {
 # --versions only the short set, and, except in CI, only if that version was built already, because
 # building one takes some minutes.
 on_version() {
-  local name=$1 version=$2 filter='~[sandbox-only]~[controller-manager]~[skew]~[older]~[suite]'
+  local name=$1 version=$2 filter='~[sandbox-only]~[controller-manager]~[skew]~[older]~[suite]~[hostile]'
   local tag folder code=0 cached=
   for tag in $(build/bin/e2e_test --list-tags | grep -oE 'since-1\.[0-9]+' | sort -u); do
     [ "${tag#since-1.}" -le "${version#v1.}" ] || filter+="~[$tag]"
