@@ -91,7 +91,7 @@ TEST_CASE("quota: an absent status differs from an empty one", "[quota]") {
 
 TEST_CASE("quota: a limit that cannot be read makes only its name unknown", "[quota]") {
   const Quota quota = WithSpec(
-      R"("spec":{"hard":{"pods":"2","cpu":"1K","memory":true,"secrets":"-1 ","services":"1e30"}},
+      R"("spec":{"hard":{"pods":"2","cpu":"1K","memory":true,"secrets":"-1 0","services":"1e30"}},
          "status":{"hard":{"pods":"2","cpu":"9"},"used":{"pods":"1","cpu":"3","secrets":"1"}})");
   CHECK(quota.unreadable.names == std::vector<std::string>{"cpu", "memory", "secrets"});
   CHECK(quota.unreadable.why == "spec.hard[cpu]: unable to parse quantity's suffix");
@@ -120,7 +120,7 @@ TEST_CASE("quota: what is wrong in a spec is named, and makes names unknown", "[
       {R"({"hard":{"pods":"1 0"}})",
        "spec.hard[pods]: quantities must match the regular expression", "pods"},
       {R"({"hard":{"pods":"1","cpu":[]}})", "spec.hard[cpu]: must be a quantity, not array", "cpu"},
-      {R"({"hard":{"pods":"-1 "}})",
+      {R"({"hard":{"pods":"-1 0"}})",
        "spec.hard[pods]: quantities must match the regular expression", "pods"},
       {R"({"hard":["pods"]})", "spec.hard: must be an object, not array", "kept"},
       {R"({"hard":{"pods":"1","cpu":"2"},"scopes":"x"})", "spec.scopes: must be a list, not string",
@@ -184,8 +184,8 @@ TEST_CASE("quota: a status that cannot be read counts as never written, and is r
        R"({"used":{"cpu":"2","pods":"1"}})"},
       {R"({"hard":{"pods":"5","cpu":"x"},"used":{"pods":"1","cpu":"2"}})",
        "status.hard[cpu]: ", "pods=1", R"({"hard":{"cpu":"8"},"used":{"cpu":"2"}})"},
-      {R"({"hard":{"pods":"5","cpu":"8","y":"-1"},"used":{"pods":"1","cpu":"2"}})",
-       "status.hard[y]: must not be negative", "cpu=2,pods=1", R"({"hard":{"y":null}})"},
+      {R"({"hard":{"pods":"5","cpu":"8","y":"-1 0"},"used":{"pods":"1","cpu":"2"}})",
+       "status.hard[y]: quantities must match", "cpu=2,pods=1", R"({"hard":{"y":null}})"},
       {R"({"hard":"all","used":{"pods":"1","cpu":"2"}})", "status.hard: must be an object", "",
        R"({"hard":{"cpu":"8","pods":"5"},"used":{"cpu":"2","pods":"1"}})"},
   };
