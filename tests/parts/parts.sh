@@ -106,7 +106,8 @@ e2e() {
 # --versions only the short set, and, except in CI, only if that version was built already, because
 # building one takes some minutes.
 on_version() {
-  local name=$1 version=$2 filter='~[sandbox-only]~[controller-manager]~[skew]~[older]~[suite]~[hostile]'
+  local name=$1 version=$2
+  local filter='~[sandbox-only]~[controller-manager]~[skew]~[older]~[suite]~[hostile]'
   local tag folder code=0 cached=
   for tag in $(build/bin/e2e_test --list-tags | grep -oE 'since-1\.[0-9]+' | sort -u); do
     [ "${tag#since-1.}" -le "${version#v1.}" ] || filter+="~[$tag]"

@@ -73,7 +73,8 @@ ClusterSpec ParseClusterSpec(const json::Value& object, std::string& unreadable)
   auto parent = OptionalText(object.At({"spec", "parent"}), "spec.parent");
   if (parent) spec.parent = std::move(*parent);
   if (!parent) note(parent.error().message);
-  ReadableAmounts guaranteed = ReadAmounts(object.At({"spec", "guaranteed"}), "spec.guaranteed", Negative::kUnreadable);
+  ReadableAmounts guaranteed =
+      ReadAmounts(object.At({"spec", "guaranteed"}), "spec.guaranteed", Negative::kUnreadable);
   spec.guaranteed = std::move(guaranteed.list);
   note(guaranteed.why);
   const auto enforcement = ParseEnforcement(object.At({"spec", "enforcement"}));
