@@ -7,13 +7,13 @@
 //
 // Bounded: a number, and a time for each of a few addresses. No I/O, one thread.
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <map>
 #include <string>
 
 #include "pkg/base/clock.h"
+#include "pkg/base/token_bucket.h"
 
 namespace client {
 
@@ -27,14 +27,9 @@ class StrangerBudget {
 
   // True if a review may be sent for this address (without a port; "" if it is unknown).
   bool Take(base::TimePoint now, const std::string& address) {
-    const std::chrono::duration<double> passed = now - refilled_;
-    left_ = std::min(kBurst, left_ + passed.count() * kPerSecond);
-    refilled_ = now;
     const double needed = IsQuiet(now, address) ? 1 : kForQuiet + 1;
     Note(now, address);
-    if (left_ < needed) return false;
-    left_ -= 1;
-    return true;
+    return left_.Take(now, needed);
   }
 
  private:
@@ -50,8 +45,7 @@ class StrangerBudget {
     if (asked_.size() < kAddresses || asked_.contains(address)) asked_[address] = now;
   }
 
-  double left_ = kBurst;
-  base::TimePoint refilled_{};
+  base::TokenBucket left_{{.per_second = kPerSecond, .burst = kBurst}};
   std::map<std::string, base::TimePoint> asked_;  // by address, last
 };
 

@@ -18,17 +18,4 @@ base::Duration RetryDelays::After(int failures) {
   return std::chrono::duration_cast<base::Duration>(Milliseconds(delay * factor));
 }
 
-base::Duration TokenBucket::Reserve(base::TimePoint now) {
-  using Seconds = std::chrono::duration<double>;
-  if (now > filled_at_) {
-    const double earned = Seconds(now - filled_at_).count() * options_.per_second;
-    tokens_ = std::min(options_.burst, tokens_ + earned);
-    filled_at_ = now;
-  }
-  // May become negative: then each later caller waits longer than the one before.
-  tokens_ -= 1.0;
-  if (tokens_ >= 0) return base::Duration::zero();
-  return std::chrono::duration_cast<base::Duration>(Seconds(-tokens_ / options_.per_second));
-}
-
 }  // namespace queue

@@ -1,8 +1,7 @@
 #pragma once
 
-// How long a failed key waits for its next try: the delay doubles per key. Optionally a token
-// bucket limits all keys together (client-go v0.36.3, util/workqueue/default_rate_limiters.go). No
-// I/O; time is a parameter. One thread.
+// How long a failed key waits for its next try: the delay doubles per key (client-go v0.36.3,
+// util/workqueue/default_rate_limiters.go). No I/O; one thread.
 
 #include <chrono>
 #include <cstdint>
@@ -29,23 +28,6 @@ class RetryDelays {
  private:
   RetryOptions options_;
   std::mt19937_64 random_;
-};
-
-struct BucketOptions {
-  double per_second = 10.0;
-  double burst = 100.0;
-};
-
-// Each call reserves a token, and returns how long until that token exists.
-class TokenBucket {
- public:
-  explicit TokenBucket(BucketOptions options) : options_(options), tokens_(options.burst) {}
-  base::Duration Reserve(base::TimePoint now);
-
- private:
-  BucketOptions options_;
-  double tokens_;  // below zero: tokens are reserved ahead of time
-  base::TimePoint filled_at_{};
 };
 
 }  // namespace queue

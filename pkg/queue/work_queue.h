@@ -21,6 +21,7 @@
 #include <optional>
 
 #include "pkg/base/clock.h"
+#include "pkg/base/token_bucket.h"
 #include "pkg/queue/observer.h"
 #include "pkg/queue/rate_limiter.h"
 
@@ -29,7 +30,7 @@ namespace queue {
 struct WorkQueueOptions {
   RetryOptions retry;
   std::uint64_t seed = 0;  // for the jitter; 0: random
-  std::optional<BucketOptions>
+  std::optional<base::BucketOptions>
       bucket;  // over all keys; without it one mass failure delays nobody else
 };
 
@@ -155,7 +156,7 @@ class WorkQueue {
   const base::Clock& clock_;
   Observer& observer_;
   RetryDelays delays_;
-  std::optional<TokenBucket> bucket_;
+  std::optional<base::TokenBucket> bucket_;
   bool shutting_down_ = false;
   std::deque<Key> ready_;  // dirty and not processing
   // Ordered tables: a hash table that grows by very many keys would hold the event loop too long.

@@ -16,6 +16,7 @@
 
 #include "pkg/base/backoff.h"
 #include "pkg/base/clock.h"
+#include "pkg/base/token_bucket.h"
 
 namespace webhook {
 
@@ -31,19 +32,13 @@ class RepairPace {
   base::TimePoint Changed(base::TimePoint now, bool only_other_ca) {
     if (only_other_ca) return now + other_ca_.Next(now);
     other_ca_.Reset();
-    const std::chrono::duration<double> passed = now - refilled_;
-    left_ = std::min(kFree, left_ + passed.count() * kPerSecond) - 1;
-    refilled_ = now;
-    const std::chrono::duration<double> wait(std::clamp(-left_, 0.0, 1.0) / kPerSecond);
-    left_ = std::max(left_, -1.0);
-    last_ = std::max(now + std::chrono::duration_cast<base::Duration>(wait), last_ + kApart);
+    last_ = std::max(now + left_.Reserve(now), last_ + kApart);
     return last_;
   }
 
  private:
   base::Backoff other_ca_;
-  double left_ = kFree;
-  base::TimePoint refilled_{};
+  base::TokenBucket left_{{.per_second = kPerSecond, .burst = kFree, .most_ahead = 1}};
   base::TimePoint last_{};  // repair
 };
 

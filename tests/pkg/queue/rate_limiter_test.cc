@@ -24,16 +24,3 @@ TEST_CASE("retry delays: jitter only lengthens a delay", "[queue]") {
   }
   CHECK(stretched);
 }
-
-TEST_CASE("token bucket: the burst is free, then each call waits for its own token", "[queue]") {
-  base::ManualClock clock;
-  queue::TokenBucket bucket({.per_second = 10, .burst = 3});
-  for (int i = 0; i < 3; ++i) CHECK(bucket.Reserve(clock.Now()) == 0ms);
-  CHECK(bucket.Reserve(clock.Now()) == 100ms);
-  CHECK(bucket.Reserve(clock.Now()) == 200ms);
-  clock.Advance(300ms);  // both reserved tokens and one more
-  CHECK(bucket.Reserve(clock.Now()) == 0ms);
-  clock.Advance(1h);  // never more than the burst
-  for (int i = 0; i < 3; ++i) CHECK(bucket.Reserve(clock.Now()) == 0ms);
-  CHECK(bucket.Reserve(clock.Now()) > 0ms);
-}

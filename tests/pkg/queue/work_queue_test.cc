@@ -126,7 +126,7 @@ TEST_CASE("work queue: failures in a row wait longer until they are forgotten", 
 
 TEST_CASE("work queue: the later of backoff and token bucket counts", "[queue]") {
   base::ManualClock clock;
-  queue::WorkQueue<int> queue(clock, {.bucket = queue::BucketOptions{.per_second = 1, .burst = 1}});
+  queue::WorkQueue<int> queue(clock, {.bucket = base::BucketOptions{.per_second = 1, .burst = 1}});
   queue.AddRateLimited(1);  // only its own 5 ms, no wait for a token
   CHECK(queue.NextReady() == clock.Now() + 5ms);
   clock.Advance(5ms);
