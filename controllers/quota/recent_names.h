@@ -7,11 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 
+#include "controllers/quota/recent_map.h"
 #include "pkg/base/clock.h"
 #include "pkg/quota/uid.h"
 
@@ -21,7 +19,7 @@ class RecentNames {
  public:
   static constexpr std::size_t kMost = 4'096;
 
-  explicit RecentNames(base::Duration keep) : keep_(keep) {}
+  explicit RecentNames(base::Duration keep) : uids_(keep, kMost) {}
 
   void OnAdded(base::TimePoint now, std::string_view ns, std::string_view name,
                const quota::Uid& uid);
@@ -29,17 +27,10 @@ class RecentNames {
   // True if an object with another uid was added under this name recently, and was not removed.
   [[nodiscard]] bool HasOther(base::TimePoint now, std::string_view ns, std::string_view name,
                               const quota::Uid& uid) const;
-  [[nodiscard]] std::size_t size() const { return latest_.size(); }
+  [[nodiscard]] std::size_t size() const { return uids_.size(); }
 
  private:
-  struct Added {
-    quota::Uid uid;
-    base::TimePoint at;
-  };
-  base::Duration keep_;
-  std::unordered_map<std::uint64_t, Added> latest_;  // by the hash of namespace and name
-  // In the order of the additions. An element is ignored if its name was added again later.
-  std::deque<std::pair<base::TimePoint, std::uint64_t>> order_;
+  RecentMap<std::uint64_t, quota::Uid> uids_;  // by the hash of namespace and name
 };
 
 }  // namespace controllers

@@ -9,12 +9,10 @@
 // takes, and at most kMost of them. No I/O, one thread.
 
 #include <cstddef>
-#include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 
+#include "controllers/quota/recent_map.h"
 #include "pkg/base/clock.h"
 #include "pkg/quota/uid.h"
 
@@ -24,7 +22,7 @@ class RecentVersions {
  public:
   static constexpr std::size_t kMost = 16'384;
 
-  explicit RecentVersions(base::Duration keep) : keep_(keep) {}
+  explicit RecentVersions(base::Duration keep) : latest_(keep, kMost) {}
 
   void OnChanged(base::TimePoint now, const quota::Uid& uid, std::string_view version);
   // True if the object is known to have been stored in a later version than this.
@@ -35,16 +33,7 @@ class RecentVersions {
   [[nodiscard]] std::size_t size() const { return latest_.size(); }
 
  private:
-  struct Seen {
-    std::string version;
-    base::TimePoint at;
-  };
-  void ForgetOld(base::TimePoint now);
-
-  base::Duration keep_;
-  std::unordered_map<quota::Uid, Seen, quota::UidHash> latest_;
-  // In the order of the changes. An element is ignored if its object changed again later.
-  std::deque<std::pair<base::TimePoint, quota::Uid>> order_;
+  RecentMap<quota::Uid, std::string, quota::UidHash> latest_;
 };
 
 }  // namespace controllers
