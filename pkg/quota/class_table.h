@@ -80,7 +80,9 @@ class ClassTable {
   struct Class {
     ClassUsage one;
     std::optional<base::Error> unreadable;
-    [[nodiscard]] std::string_view why() const { return unreadable ? unreadable->message : ""; }
+    [[nodiscard]] std::string_view why() const {
+      return unreadable ? std::string_view(unreadable->message) : std::string_view();
+    }
   };
   [[nodiscard]] std::string Title(std::string_view name) const;
   [[nodiscard]] std::optional<UnknownUsage> UnknownOf(std::string_view name) const;
@@ -89,8 +91,8 @@ class ClassTable {
   struct Contents {
     Contents() = default;
     Contents(const Contents& /*other*/) {}
-    Contents& operator=(const Contents& /*other*/) {
-      now = std::make_shared<char>();
+    Contents& operator=(const Contents& other) {
+      if (this != &other) now = std::make_shared<char>();
       return *this;
     }
     std::shared_ptr<const void> now = std::make_shared<char>();

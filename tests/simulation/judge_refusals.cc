@@ -133,7 +133,8 @@ void Judge::NoteAnswer(const Thing* before, const Thing& after, const admission:
 // mode may have changed since the replica saw it.
 void Judge::NoteUnreserved(const Thing& after) {
   if (IsCalm(timeline_.Now() - kHealed)) return;
-  for (const auto& [key, quota] : server_->quotas()) {
+  for (const auto& entry : server_->quotas()) {
+    const StoredQuota& quota = entry.second;
     if (!quota.tree || HasEntryFor(quota, after.uid)) continue;
     const Limits& limits = limits_[quota.uid];
     const Amounts counted = server_->CountedBy(quota, after);
