@@ -147,12 +147,14 @@ std::vector<Share> SharesOf(const PodResources& pod, ResourceList Amounts::*list
 Quantity AtOnce(std::span<const Share> shares) {
   std::optional<Quantity> running;
   std::optional<Quantity> peak;
-  Quantity sidecars;
+  std::optional<Quantity> sidecars;
   for (const Share& share : shares) {
     const bool sidecar = share.of == Share::Of::kSidecar;
     if (share.of != Share::Of::kContainer) {
       // The first summand decides the format.
-      const Quantity at_start = sidecar ? sidecars.Add(share.amount) : share.amount.Add(sidecars);
+      const Quantity at_start = !sidecars ? share.amount
+                                : sidecar ? sidecars->Add(share.amount)
+                                          : share.amount.Add(*sidecars);
       if (!peak || *peak < at_start) peak = at_start;
       if (!sidecar) continue;  // it ends before the others start
       sidecars = at_start;
