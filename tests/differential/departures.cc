@@ -30,10 +30,15 @@ bool IsLabelValue(std::string_view value) {
 }  // namespace
 
 std::string Departures::ToString() const {
-  constexpr std::array<std::string_view, 8> kNames = {
-      "saturated",           "exponent beyond 32 bits",          "text that does not read back",
-      "no label selector",   "operator on a predicate",          "pod being removed",
-      "update without need", "extended resource without a count"};
+  constexpr std::array<std::string_view, 9> kNames = {"saturated",
+                                                      "exponent beyond 32 bits",
+                                                      "text that does not read back",
+                                                      "no label selector",
+                                                      "operator on a predicate",
+                                                      "pod being removed",
+                                                      "devices beyond 64 bits",
+                                                      "update without need",
+                                                      "extended resource without a count"};
   std::string text;
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (met_[i] == 0) continue;
@@ -65,6 +70,11 @@ bool HasOtherText(const Quantity& number) {
       return false;
   }
   return false;
+}
+
+bool HasManyDevices(const quota::ResourceList& usage) {
+  constexpr Int128 kMost = Int128{std::numeric_limits<std::int64_t>::max()} * 1'000'000'000;
+  return std::ranges::any_of(usage, [](const auto& item) { return item.second.nanos() > kMost; });
 }
 
 bool ExponentWraps(std::string_view text) {

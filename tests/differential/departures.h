@@ -17,6 +17,9 @@
 //                    classes, which the API server refuses; here they are evaluated as written.
 //   kRemoval         a pod past its deletion grace counts two seconds longer, until the API server
 //                    has removed it.
+//   kManyDevices     upstream's numbers beyond 2^63 - 1 share memory, so that subtracting the usage
+//                    of a pod from one name of its claim lowers the other names of the class, too
+//                    (pkg/quota/v1/evaluator/core/resource_claims.go, at v1.36.3).
 //   kFreeUpdate      an update that needs no more quota is admitted, even if the quota is not
 //                    counted yet or a container does not specify what is limited; upstream refuses
 //                    it.
@@ -43,6 +46,7 @@ enum class Departure {
   kLabelSelector,
   kPredicate,
   kRemoval,
+  kManyDevices,
   kFreeUpdate,
   kUncounted
 };
@@ -54,13 +58,15 @@ class Departures {
   [[nodiscard]] std::string ToString() const;
 
  private:
-  std::array<std::size_t, 8> met_{};
+  std::array<std::size_t, 9> met_{};
 };
 
 // True if upstream's number, in decimal, is what `ours` is saturated for.
 bool IsSaturation(const quantity::Quantity& ours, std::string_view nanos);
 // True if upstream prints this number, which is not saturated, with a text that does not read back.
 bool HasOtherText(const quantity::Quantity& number);
+// True if an amount does not fit 64 bits.
+bool HasManyDevices(const quota::ResourceList& usage);
 // True if the text ends in an exponent that does not fit 32 bits.
 bool ExponentWraps(std::string_view text);
 // True if the object's deletion grace ended at most two seconds ago.

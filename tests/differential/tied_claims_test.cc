@@ -51,13 +51,17 @@ class ClaimComparison : public Comparison {
   std::size_t shared = 0;  // questions in which a claim shares the usage of its pod
 
  private:
-  // False if an amount is beyond the limit: objects_test.cc compares that.
-  static bool Fill(const json::Value& question, std::string_view field,
-                   const api::GroupResource& resource, quota::Ledger& ledger) {
+  // False if upstream's evaluator departs.
+  bool Fill(const json::Value& question, std::string_view field, const api::GroupResource& resource,
+            quota::Ledger& ledger) {
     const base::WallTime now = *api::ParseTime("2024-05-02T00:00:00Z");
     for (const json::Value& object : question.ArrayAt({field})) {
       auto facts = EvaluatorOf(resource).facts_of(object, now);
-      if (!facts) return false;
+      REQUIRE(facts.has_value());
+      if (HasManyDevices(facts->now.usage)) {
+        departures.Add(Departure::kManyDevices);
+        return false;
+      }
       const auto uid = quota::Uid::FromText(object.StringAt({"metadata", "uid"}));
       ledger.Set("n", uid, std::move(*facts));
     }
