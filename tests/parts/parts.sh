@@ -162,7 +162,7 @@ part_tidy() { LIMIT=24 script tidy 3600 bash .ci/tidy; }
 part_where_time_goes() { script where-time-goes 120 bash tests/where_time_goes_test.sh; }
 
 part_units() {
-  units units build 120
+  units units build 300
   script units 60 bash cmd/quota-controller-manager/readme.sh --check
 }
 part_asan_units() { units asan-units build/asan 900; }
