@@ -124,12 +124,15 @@ base::Task<void> Strangers::Flood(http::Connection& connection) {
     if (!received || received->empty()) co_return;
     attacker.Give(*received);
   }
-  attacker.UpdateKeys(conduct_.key_updates, false);
-  for (std::string records = attacker.Take(); !records.empty();) {
-    const auto sent = co_await connection.Send(records.substr(0, kPieceBytes), Never());
-    if (!sent) break;
-    sent_ += std::min(kPieceBytes, records.size());
-    records.erase(0, kPieceBytes);
+  // A few at a time, so that the first ones arrive at once, also from a slow machine.
+  constexpr int kAtATime = 256;
+  for (int left = conduct_.key_updates; left > 0; left -= kAtATime) {
+    attacker.UpdateKeys(std::min(left, kAtATime), false);
+    std::string records = attacker.Take();
+    const std::size_t bytes = records.size();
+    const auto sent = co_await connection.Send(std::move(records), Never());
+    if (!sent) co_return;
+    sent_ += bytes;
   }
   // Until the other side ends the connection.
   for (bool open = true; open;) {
