@@ -28,7 +28,7 @@ std::string SummaryOf(const quota::QuotaStatus& status) {
 json::Object AppliedStatus(const AppliedContent& content) {
   json::Object status{{"hard", quota::ToJson(content.status.hard)},
                       {"used", quota::ToJson(content.status.used)},
-                      {"available", content.available},
+                      {"available", quota::ToJson(content.available)},
                       {"usedInNamespace", quota::ToJson(content.in_namespace)},
                       {"enforcement", quota::ToString(content.enforcement)},
                       {"summary", SummaryOf(content.status)}};

@@ -26,7 +26,7 @@ struct AppliedContent {
   quota::ResourceList guaranteed;
   quota::ResourceList guaranteed_below;  // kept free for its children (TreePlace::promised_below)
   quota::QuotaStatus status;
-  json::Object available;            // copied from the status of the ClusterQuota
+  quota::ResourceList available;     // as the status of the ClusterQuota says
   quota::ResourceList in_namespace;  // usage of this namespace; without names that are not counted
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pkg/quota/cluster/quota_tree.h"
+#include "pkg/quota/quantity_field.h"
 
 namespace controllers {
 namespace {
@@ -52,11 +53,13 @@ std::optional<AppliedContent> AppliedView::ContentOf(const std::string& ns,
                          .status = held->status,
                          .available = {},
                          .in_namespace = {}};
-  const json::Value* available = held->further_status.Find("available");
-  if (available != nullptr && available->IsObject()) content.available = *available->AsObject();
+  // What the API server refuses in an AppliedClusterQuota is left out, so that the rest is written.
+  content.available = quota::ReadAmounts(held->further_status.Find("available"), "available",
+                                         quota::Negative::kUnreadable)
+                          .list;
   for (const auto& [name, limit] : held->status.hard) {
     const quota::Quantity* used = count.observed.used.Find(name);
-    if (used != nullptr) content.in_namespace.Set(name, *used);
+    if (used != nullptr) content.in_namespace.Set(name, std::max(*used, quota::Quantity()));
   }
   return content;
 }

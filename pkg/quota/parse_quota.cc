@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/base/text.h"
 #include "pkg/quota/cluster/cluster_spec.h"
 #include "pkg/quota/cluster/cluster_status.h"
+#include "pkg/quota/count_name.h"
 #include "pkg/quota/quantity_field.h"
 #include "pkg/quota/quota.h"
 #include "pkg/quota/scope_field.h"
@@ -110,6 +112,16 @@ ResourceList Zeros(const std::vector<std::string>& names) {
   return ResourceList::FromItems(std::move(items));
 }
 
+// No object can count under such a name. The limits are those of the domain of a resource
+// (IsQualifiedName in apimachinery v0.36.3, pkg/util/validation/validation.go) and of the name of a
+// CustomResourceDefinition, <resource>.<group>.
+bool IsTooLong(std::string_view name) {
+  constexpr std::size_t kMost = 253;
+  if (name.starts_with(kCountPrefix)) return name.size() - kCountPrefix.size() > kMost;
+  const std::size_t slash = name.find('/');
+  return slash != std::string_view::npos && slash > kMost;
+}
+
 // The `hard` of "spec" or "status". ironcore's API server accepts a negative limit in an update. It
 // admits nothing that needs the name.
 ReadableAmounts ReadLimits(const json::Value& object, const std::string& part) {
@@ -128,6 +140,7 @@ class SpecReader {
     quota_.hard = std::move(hard.list);
     quota_.hard.SetAll(Zeros(hard.unreadable));
     Note(hard.why);
+    NoteLongNames(hard.unreadable);
     KeepNames();
     ReadScopes();
     ReadSelector();
@@ -140,6 +153,15 @@ class SpecReader {
  private:
   void Note(const std::string& why) {
     if (quota_.unreadable.why.empty()) quota_.unreadable.why = why;
+  }
+
+  // Adds them to `unreadable`.
+  void NoteLongNames(std::vector<std::string>& unreadable) {
+    for (const auto& [name, limit] : quota_.hard) {
+      if (!IsTooLong(name)) continue;
+      if (!base::IsOneOf(name, unreadable)) unreadable.push_back(name);
+      Note("spec.hard: a name has more than 253 characters before the /, or after count/");
+    }
   }
 
   // If no limit can be read, the names that were limited stay limited.

@@ -40,7 +40,7 @@ class Source final : public controllers::AppliedSource {
       content.status.hard.Set(name, quota::Quantity::FromInt(1000));
       content.status.used.Set(name, quota::Quantity::FromInt(used));
       content.in_namespace.Set(name, quota::Quantity::FromInt(1));
-      content.available.Set(name, "997");
+      content.available.Set(name, quota::Quantity::FromInt(997));
     }
     return content;
   }

@@ -125,6 +125,19 @@ TEST_CASE_METHOD(AppliedFixture,
   CHECK(Count("failed") == 0);
 }
 
+TEST_CASE_METHOD(AppliedFixture, "applied: an amount that cannot be read is not copied",
+                 "[controllers][applied]") {
+  Start();
+  json::Value quota = *cluster.Find(kClusterQuotas, "", "a");
+  quota.Make({"status", "available"}) =
+      json::Object{{"cpu", "much"}, {"memory", "-1"}, {"pods", "3"}, {"secrets", true}};
+  cluster.Put(kClusterQuotas, quota);
+  scheduler.RunUntilIdle();
+  const auto content = view->ContentOf("a-1", "a");
+  REQUIRE(content.has_value());
+  CHECK(content->available.ToString() == "pods=3");
+}
+
 TEST_CASE_METHOD(AppliedFixture, "applied: a quota that is not enforced yet has no objects yet",
                  "[controllers][applied]") {
   guards = false;

@@ -110,6 +110,29 @@ TEST_CASE("quota: a limit that cannot be read makes only its name unknown", "[qu
         R"("status":{"hard":{"services":"1e30"},"used":{"pods":"2","services":"1e30"}}})");
 }
 
+TEST_CASE("quota: a name that is too long for every object is unknown", "[quota]") {
+  const std::string longest(253, 'a');
+  const auto unknown = [](const std::string& name) {
+    const Quota quota = WithSpec(R"("spec":{"hard":{"pods":"1",")" + name + R"(":"2"}})");
+    CHECK(quota.hard.Get("pods").ToString() == "1");
+    const UnreadableSpec& unreadable = quota.unreadable;
+    CHECK(unreadable.why.empty() == unreadable.names.empty());
+    if (!unreadable.names.empty()) {
+      CHECK(unreadable.names == std::vector{name});
+      CHECK(unreadable.why ==
+            "spec.hard: a name has more than 253 characters before the /, or after count/");
+    }
+    return !unreadable.names.empty();
+  };
+  CHECK_FALSE(unknown(longest + "/gpu"));
+  CHECK_FALSE(unknown("count/" + longest));
+  CHECK_FALSE(unknown("requests." + longest.substr(9) + "/gpu"));
+  CHECK(unknown(longest + "a/gpu"));
+  CHECK(unknown("count/" + longest + "a"));
+  CHECK(unknown("requests." + longest + "/gpu"));
+  CHECK(unknown(longest + ".storageclass.storage.k8s.io/requests.storage"));
+}
+
 TEST_CASE("quota: what is wrong in a spec is named, and makes names unknown", "[quota]") {
   struct Row {
     const char* spec;
