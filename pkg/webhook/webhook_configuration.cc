@@ -101,21 +101,20 @@ json::Object Webhook(const Callee& callee, std::string name, const Namespaces& w
 
 // "updates.services.core.quota-controller-manager.io". If group and plural are too long for a name,
 // a hash replaces them.
-std::string NameOf(const std::string& what, const api::GroupResource& resource,
-                   const std::string& quota_api) {
+std::string NameOfUpdates(const api::GroupResource& resource, const std::string& quota_api) {
   const std::string suffix = "." + quota_api + std::string(kDomain);
-  std::string name = what + "." + resource.ToString() + suffix;
+  std::string name = "updates." + resource.ToString() + suffix;
   if (name.size() <= kLongestName) return name;
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx",
                 static_cast<unsigned long long>(quota::HashText(resource.ToString())));
-  return std::string(what).append(".x").append(digits.data()).append(suffix);
+  return std::string("updates.x").append(digits.data()).append(suffix);
 }
 
 json::Value UpdatesWebhook(const Callee& callee, const GuardedResource& guarded) {
   json::Array rules{
       Rule("UPDATE", {guarded.resource.group, guarded.version}, {guarded.resource.resource})};
-  json::Object webhook = Webhook(callee, NameOf("updates", guarded.resource, guarded.quota_api),
+  json::Object webhook = Webhook(callee, NameOfUpdates(guarded.resource, guarded.quota_api),
                                  guarded.namespaces, std::move(rules));
   webhook.Set("matchConditions",
               json::Array{json::Object{{"name", "can-need-quota"},
@@ -137,7 +136,6 @@ void AddTo(ByGroup& groups, const GuardedResource& guarded) {
 // Resources of one quota API that are limited in the same namespaces.
 struct Alike {
   Namespaces where;
-  api::GroupResource first;
   ByGroup groups;
 };
 
@@ -148,19 +146,22 @@ std::vector<Alike> Unconditional(const std::vector<GuardedResource>& guarded) {
   for (const GuardedResource& one : guarded) {
     auto alike = std::ranges::find(all, one.namespaces, &Alike::where);
     if (alike == all.end()) {
-      alike = all.insert(all.end(), {.where = one.namespaces, .first = one.resource, .groups = {}});
+      alike = all.insert(all.end(), {.where = one.namespaces, .groups = {}});
     }
     AddTo(alike->groups, one);
   }
   return all;
 }
 
-// The first webhook has the short name that users see in errors.
+// Users see the names in errors. The first one is short. The others have a number and no resource,
+// because each is for several: a volume must not be refused by "creates.buckets".
 json::Array WebhooksOf(const Callee& callee, const std::vector<GuardedResource>& guarded) {
   json::Array webhooks;
   for (const Alike& alike : Unconditional(guarded)) {
-    std::string name = webhooks.empty() ? callee.quota_api + std::string(kDomain)
-                                        : NameOf("creates", alike.first, callee.quota_api);
+    std::string name = callee.quota_api + std::string(kDomain);
+    if (!webhooks.empty()) {
+      name.insert(0, "creates-" + std::to_string(webhooks.size() + 1) + ".");
+    }
     webhooks.emplace_back(Webhook(callee, std::move(name), alike.where, RulesOf(alike.groups)));
   }
   for (const GuardedResource& one : guarded) {

@@ -8,15 +8,15 @@ namespace e2e {
 
 bool operator==(const std::string& message, const Denial& denial) {
   constexpr std::string_view kBegin = "admission webhook \"";
-  constexpr std::string_view kResource = "creates.";
+  constexpr std::string_view kNumbered = "creates-";
   const std::string end =
       denial.quota_api + ".quota-controller-manager.io\" denied the request: " + denial.words;
   if (!message.starts_with(kBegin) || !message.ends_with(end)) return false;
   if (message.size() < kBegin.size() + end.size()) return false;
-  const std::string_view resource =
+  const std::string_view number =
       std::string_view(message).substr(kBegin.size(), message.size() - kBegin.size() - end.size());
-  return resource.empty() || (resource.starts_with(kResource) && resource.ends_with('.') &&
-                              resource.find('"') == std::string_view::npos);
+  return number.empty() || (number.starts_with(kNumbered) && number.ends_with('.') &&
+                            number.find('"') == std::string_view::npos);
 }
 
 std::ostream& operator<<(std::ostream& out, const Denial& denial) {
