@@ -131,7 +131,7 @@ void Event(const std::function<std::string(const std::string& cpu, int version)>
 
 // The quota controller with its server.
 struct Controlled {
-  explicit Controlled(int pods) : stage(ListOfSmallPods(pods)) {
+  explicit Controlled(int pods, int workloads = 10) : stage(ListOfSmallPods(pods, workloads)) {
     running.Spawn("controller", [this] { return controller.Run(); });
     stage.scheduler.RunFor(1min);
     Check(stage.server.writes == 1, "the quota was not counted");
@@ -183,6 +183,25 @@ void Recount(int pods) {
     scheduler.RunUntilIdle();
   });
   Check(world.stage.server.writes == 1 + kWarmUp + kTimes, "not every change was written");
+}
+
+// The deletion of one of 10 000 pods of so many sizes, from the watch event to the written status.
+void Deletion(int sizes) {
+  Controlled world(10'000, sizes);
+  base::ManualScheduler& scheduler = world.stage.scheduler;
+  StagedServer& server = world.stage.server;
+  server.answer_delay = 1ms;
+  int version = 100'000;
+  const auto next = [&] {
+    if (version > 100'000) server.pods().Send(SmallPodEvent("100m", ++version));
+    scheduler.RunFor(100ms);
+  };
+  Repeat(next, [&] {
+    server.pods().Send(SmallPodEvent("100m", ++version, "DELETED"));
+    scheduler.RunUntilIdle();
+  });
+  // Each pod that comes again is written, too.
+  Check(server.writes == 2 * (kWarmUp + kTimes), "not every deletion was written");
 }
 
 // Keeps the last answer.
@@ -277,9 +296,9 @@ void Review(int at_once, std::size_t writes_each) {
   scheduler.RunFor(10s);
 }
 
-// A decision about a creation in a namespace that so many ClusterQuotas with a common parent
-// select.
-void Decision(int quotas) {
+// A decision about a creation in a namespace that the first `selecting` of so many ClusterQuotas
+// with a common parent select.
+void Decision(int quotas, int selecting) {
   const auto pods = [](std::int64_t amount) {
     return quota::ResourceList{{"pods", quota::Quantity::FromInt(amount)}};
   };
@@ -292,7 +311,7 @@ void Decision(int quotas) {
     quota.hard = pods(i == 0 ? 1'000'000 : 1'000);
     quota.status = {quota.hard, pods(i == 0 ? quotas : 1)};
     quota::ClusterSpec& spec = quota.cluster.emplace();
-    spec.selector = api::LabelSelector::Parse("").value();
+    if (i <= selecting) spec.selector = api::LabelSelector::Parse("").value();
     if (i > 0) spec.parent = "q0";
     if (i > 0) spec.guaranteed = pods(10);
     tree.PutQuota(quota);
@@ -334,7 +353,11 @@ int Main(int count, char** arguments) {
       {"recount-50000-pods", kTimes, [] { Recount(50'000); }},
       {"review-alone", kTimes, [] { Review(1, 1); }},
       {"review-of-36", 36 * kTimes, [] { Review(36, 1); }},
-      {"decision-of-1000-quotas", kTimes, [] { Decision(1000); }},
+      {"deletion-among-3-sizes", kTimes, [] { Deletion(3); }},
+      {"deletion-among-3000-sizes", kTimes, [] { Deletion(3000); }},
+      {"decision-of-1000-quotas", kTimes, [] { Decision(1000, 1000); }},
+      {"decision-below-10-quotas", kTimes, [] { Decision(10, 1); }},
+      {"decision-below-10000-quotas", kTimes, [] { Decision(10'000, 1); }},
   };
   const std::string_view name = count == 2 ? arguments[1] : "";
   for (const Question& question : questions) {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Does the daemon's most frequent work cost more instructions than before? Counts the instructions
-# of an event, of a recount and of a review under callgrind, and compares them with
+# of an event, a recount, a decision and a review under callgrind, and compares them with
 # instruction_bounds.txt:
 #   bash tests/bench/instructions.sh [--set] [QUESTION…]       default: all; --set writes the file
 #
 # Exit code 1: something needs over a tenth more than its bound. Work that needs over a tenth less
-# is reported, so that the bound is lowered. 77: there is no valgrind. Takes under a minute, and
+# is reported, so that the bound is lowered. 77: there is no valgrind. Takes two minutes of CPU, and
 # gives the same result on a busy machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

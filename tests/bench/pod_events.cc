@@ -31,8 +31,8 @@ json::Value SamplePod(const std::string& cpu, int version) {
   return pod;
 }
 
-std::string Event(const std::string& object) {
-  return R"({"type":"MODIFIED","object":)" + object + "}\n";
+std::string Event(const std::string& object, const std::string& type = "MODIFIED") {
+  return R"({"type":")" + type + R"(","object":)" + object + "}\n";
 }
 
 std::string Pair(const std::string& key, const std::string& value) {
@@ -188,18 +188,18 @@ std::string ProtobufPodIn(const std::string& ns, int number, int version) {
   return pod.replace(pod.find(own), own.size(), ns);
 }
 
-std::string ListOfSmallPods(int pods) {
+std::string ListOfSmallPods(int pods, int workloads) {
   std::string list =
       R"({"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"1000"},"items":[)";
   for (int i = 0; i < pods; ++i) {
     if (i > 0) list += ',';
-    list += SmallPod(i, std::to_string(100 * (i % kWorkloads + 1)) + "m", 1 + i);
+    list += SmallPod(i, std::to_string(100 * (i % workloads + 1)) + "m", 1 + i);
   }
   return list += "]}";
 }
 
-std::string SmallPodEvent(const std::string& cpu, int version) {
-  return Event(SmallPod(0, cpu, version));
+std::string SmallPodEvent(const std::string& cpu, int version, const std::string& type) {
+  return Event(SmallPod(0, cpu, version), type);
 }
 
 }  // namespace bench

@@ -18,10 +18,11 @@ std::string ProtobufPod(int number, int version);
 // The same in another namespace, whose name also has six letters.
 std::string ProtobufPodIn(const std::string& ns, int number, int version);
 
-// A list of pods "p0" …, of ten workloads and reduced to what is counted, and the event by which
-// the first of them changes.
-std::string ListOfSmallPods(int pods);
-std::string SmallPodEvent(const std::string& cpu, int version);
+// A list of pods "p0" …, of so many workloads, each with another size, and reduced to what is
+// counted, and the event by which the first of them changes.
+std::string ListOfSmallPods(int pods, int workloads = 10);
+std::string SmallPodEvent(const std::string& cpu, int version,
+                          const std::string& type = "MODIFIED");
 // Of the first of them.
 inline constexpr const char* kSmallPodUid = "0c1a0b86-5f5c-4f0f-8d5f-000000000000";
 
