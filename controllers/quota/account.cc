@@ -99,22 +99,29 @@ void Account::TakeList(base::TimePoint now, const std::string& text) {
   if (later && before && before->text == later->text) later->until = before->until;
   // A later version reads our lists. So its list has what is still needed of the one that we know.
   lost = !taken && !later && !known().entries().empty();
-  if (!lost) list = std::move(taken);
+  if (!ours && taken && TakeForgedFrom(*taken)) lost = true;
+  if (taken || !lost) list = std::move(taken);
+}
+
+// Whoever forged an entry of ours may have removed others. The processes that are not named in it
+// take the rest of the list, and may have added to it since.
+bool Account::TakeForgedFrom(accounting::ReservationList& shown) {
+  const auto is_forged = [&](const auto& e) { return e.by == author_->by && e.n > author_->n; };
+  if (std::erase_if(shown.entries(), is_forged) == 0) return false;
+  rejected = "an entry in our name that we have not written";
+  for (const accounting::Reservation& entry : known().entries()) {
+    if (shown.Find(entry.by, entry.n) == nullptr) shown.Add(entry);
+  }
+  return true;
 }
 
 std::optional<accounting::ReservationList> Account::Parse(base::TimePoint now,
                                                           const std::string& text) {
   auto parsed = accounting::ReservationList::Parse(text, uid);
-  const auto is_forged = [&](const auto& e) { return e.by == author_->by && e.n > author_->n; };
-  if (!parsed) {
-    rejected = parsed.error().message;
-    if (parsed.error().Is(base::ErrorCode::kInvalid)) {
-      later = {.text = std::hash<std::string>()(text), .until = now + accounting::kLaterFormat};
-    }
-  } else if (std::ranges::any_of(parsed->entries(), is_forged)) {
-    rejected = "an entry in our name that we have not written";
-  } else {
-    return std::move(*parsed);
+  if (parsed) return std::move(*parsed);
+  rejected = parsed.error().message;
+  if (parsed.error().Is(base::ErrorCode::kInvalid)) {
+    later = {.text = std::hash<std::string>()(text), .until = now + accounting::kLaterFormat};
   }
   return std::nullopt;
 }

@@ -87,10 +87,11 @@ struct Account {
   std::shared_ptr<base::Gate> gate;                 // the writer of the status holds it
   bool postponed = false;                           // a recount waits for the gate
   std::optional<accounting::ReservationList> list;  // of the quota in the store, unless it is lost
-  // Somebody removed or overwrote the list while it had reservations. Their objects may be stored,
-  // or be on their way. So `list` is the last one that was shown, and the next write stores it.
+  // Somebody removed or overwrote the list while it had reservations, or forged an entry in our
+  // name. Their objects may be stored, or be on their way. So `list` has what the last good one
+  // had, and the next write stores it.
   bool lost = false;
-  std::string rejected;  // why the stored text is not taken
+  std::string rejected;  // why the stored text, or an entry in it, is not taken
   // True while a list of a later version of this program stands in the quota. Its format says that
   // this version must not write it. So nobody here writes the quota until that list has stayed the
   // same for kLaterFormat: then all of its reservations are over, and it is taken for none.
@@ -127,6 +128,9 @@ struct Account {
   void TakeList(base::TimePoint now, const std::string& text);
   // Sets `rejected` if it returns nothing.
   std::optional<accounting::ReservationList> Parse(base::TimePoint now, const std::string& text);
+  // Removes the entries in our name that we have not written, and adds those that we know instead.
+  // Returns true if there were some. Then sets `rejected`.
+  bool TakeForgedFrom(accounting::ReservationList& shown);
   // True if objects may appear that were granted from an unassigned entry.
   [[nodiscard]] bool InBurst() const;
   // Holds again what objects used up that have an entry in the list: the watch of objects was ahead

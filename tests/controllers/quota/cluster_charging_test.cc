@@ -157,6 +157,51 @@ TEST_CASE("cluster charging: a forged entry with our identity is ignored", "[quo
   CHECK(f.UsedOf("team-a") == "0");  // nothing was ever stored
 }
 
+TEST_CASE("cluster charging: a forged entry with our identity is removed, and no other",
+          "[quota]") {
+  Clustered f;
+  f.PutNamespace("a-prod", "a");
+  f.Put(ClusterQuota("team-a", "a", {{"pods", "5"}}));
+  f.RunFor(1s);
+  CHECK(f.Get("a-prod", "p1").kind == Kind::kAllowed);
+  const auto list = [&] {
+    const json::Value quota = *f.cluster.Find(f.quotas.resource, "", "team-a");
+    return *json::Parse(quota.StringAt({"status", "reservations"}));
+  };
+  const auto put = [&](const json::Value& changed) {
+    json::Value quota = *f.cluster.Find(f.quotas.resource, "", "team-a");
+    quota.Make({"status", "reservations"}) = json::Write(changed);
+    f.Put(quota);
+    f.RunFor(100ms);
+  };
+  const auto writers = [&] {
+    std::vector<std::string> by;
+    const json::Value now = list();
+    for (const json::Value& entry : now.ArrayAt({"reservations"})) {
+      by.emplace_back(entry.StringAt({"by"}));
+    }
+    return by;
+  };
+  json::Value forged = list();
+  const json::Value mine = (*forged.At({"reservations"})->AsArray())[0];
+  const std::string us(mine.StringAt({"by"}));
+  json::Value other = mine;
+  other.Make({"by"}) = "other";
+  json::Value ahead = mine;
+  ahead.Make({"n"}) = *mine.At({"n"})->AsInt64() + 1;
+  forged.Make({"reservations"}) = json::Array{mine, other, ahead};
+  put(forged);
+  CHECK(writers() == std::vector<std::string>{us, "other"});
+  // Also if nothing else has to be written.
+  f.RunFor(2min);
+  REQUIRE(writers().empty());
+  json::Value alone = list();
+  ahead.Make({"n"}) = 10'000;
+  alone.Make({"reservations"}) = json::Array{ahead};
+  put(alone);
+  CHECK(writers().empty());
+}
+
 TEST_CASE("cluster charging: a quota in mode Warn admits, counts and warns", "[quota]") {
   Clustered f;
   f.PutNamespace("a-prod", "a");
