@@ -159,39 +159,48 @@ bool ObservedUsage::HasLater(const quota::Evaluator& evaluator, const quota::Uid
 }
 
 // Adds the usage of the source's objects under the quota's names to `observed`. Names that cannot
-// be summed are unknown, and the result says why.
+// be summed are unknown, and the result says why. A quota over many namespaces counts what can be
+// read: an object of one tenant must not end the counts of all others.
 //
-// Names that depend on classes are summed one by one, so a missing class affects no other name. All
-// of them are summed, not only the names that the evaluator owns: as upstream, an object counts
-// under each name that it uses, once its kind counts for the quota at all.
+// If a sum fails, the names are summed one by one, so a missing class or an object that cannot be
+// read affects no other name. All names that depend on classes are summed, not only those that the
+// evaluator owns: as upstream, an object counts under each name that it uses, once its kind counts
+// for the quota at all.
 std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const quota::Quota& quota,
                                               quota::Observed& observed) const {
   const quota::Evaluator& evaluator = *source.evaluator;
   const std::vector<std::string> by_class = quota::NamesOfClasses(evaluator, quota.hard);
   const quota::Space space = quota::SpaceOf(quota.key);
+  const quota::Ledger& ledger = source.tracked->ledger();
   std::vector<Obstacle> obstacles;
-  const auto add = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
-    const auto sum =
-        source.tracked->ledger().Sum(space, quota.selector, evaluator.scopes, names, beside);
-    if (sum) observed.used.Add(*sum);
-    return sum ? base::Result<void>() : base::Result<void>(sum.error());
+  const auto sum_of = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
+    return ledger.Sum(space, quota.selector, evaluator.scopes, names, beside);
   };
-  const auto fail = [&](std::vector<std::string> names, const base::Error& error) {
-    std::erase_if(names, [&](const auto& name) { return !base::IsOneOf(name, source.names); });
-    std::ranges::copy(names, std::back_inserter(observed.unknown));
-    AddTo(obstacles, ObstacleOf(evaluator, error), std::move(names));
+  const auto add_one = [&](const std::string& name, const quota::Beside& beside) {
+    auto sum = sum_of({name}, beside);
+    if (sum) return observed.used.Add(*sum);
+    Obstacle obstacle = ObstacleOf(evaluator, sum.error());
+    if (!space.group.empty()) {
+      sum = ledger.Least(space, quota.selector, evaluator.scopes, {name}, beside);
+    }
+    if (sum) {
+      obstacle.kind = Obstacle::Kind::kPartlyRead;
+      observed.used.Add(*sum);
+    }
+    std::vector<std::string> names;
+    if (base::IsOneOf(name, source.names)) names = {name};
+    if (!sum) std::ranges::copy(names, std::back_inserter(observed.unknown));
+    AddTo(obstacles, std::move(obstacle), std::move(names));
+  };
+  const auto add = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
+    if (names.empty()) return;
+    if (const auto sum = sum_of(names, beside)) return observed.used.Add(*sum);
+    for (const std::string& name : names) add_one(name, beside);
   };
   std::vector<std::string> others = source.names;
   std::erase_if(others, [&](const auto& name) { return base::IsOneOf(name, by_class); });
-  if (!others.empty()) {
-    if (const auto added = add(others, {}); !added) fail(others, added.error());
-  }
-  if (by_class.empty() || source.classes == nullptr) return obstacles;
-  const quota::Beside beside = tracker_.BesideOf(evaluator);
-  if (add(by_class, beside)) return obstacles;
-  for (const std::string& name : by_class) {  // a class may have one amount and lack another
-    if (const auto added = add({name}, beside); !added) fail({name}, added.error());
-  }
+  add(others, {});
+  if (source.classes != nullptr) add(by_class, tracker_.BesideOf(evaluator));
   return obstacles;
 }
 

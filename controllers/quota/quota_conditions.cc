@@ -18,6 +18,10 @@ bool Contains(const std::vector<std::string>& all, const std::vector<std::string
                              [&](const std::string& name) { return base::IsOneOf(name, all); });
 }
 
+bool IsAboutObjects(Obstacle::Kind kind) {
+  return kind == Obstacle::Kind::kUnreadable || kind == Obstacle::Kind::kPartlyRead;
+}
+
 // Of the obstacle's event, as in QuotaConditions::Standings; "" for an obstacle in progress.
 std::string_view TopicOf(Obstacle::Kind kind) {
   if (kind == Obstacle::Kind::kPending) return "";
@@ -26,7 +30,7 @@ std::string_view TopicOf(Obstacle::Kind kind) {
 }
 
 std::string StaleCondition(Obstacle::Kind kind) {
-  if (kind == Obstacle::Kind::kUnreadable) return "ObjectUnreadable";
+  if (IsAboutObjects(kind)) return "ObjectUnreadable";
   return kind == Obstacle::Kind::kSilent ? "NoAnswer" : "ListFailed";
 }
 
@@ -41,6 +45,11 @@ Announcement AnnouncementOf(const Obstacle& obstacle) {
   const std::string kept = ", status.used keeps what was last known: " + obstacle.why;
   if (obstacle.kind == Obstacle::Kind::kClassMissing) {
     return {EventType::kWarning, "ClassNotFound", are + " not known" + kept, "ClassNotFound"};
+  }
+  if (obstacle.kind == Obstacle::Kind::kPartlyRead) {
+    return {EventType::kWarning, "QuotaStale",
+            are + " counted only as far as objects can be read: " + obstacle.why,
+            StaleCondition(obstacle.kind)};
   }
   return {EventType::kWarning, "QuotaStale", are + " stale" + kept, StaleCondition(obstacle.kind)};
 }
@@ -98,7 +107,7 @@ bool SayFlaws(Flaws& said, const quota::Quota& quota, const Flaws& flaws,
 
 base::TimePoint QuotaConditions::DueAt(const Standing& standing, Obstacle::Kind kind,
                                        base::TimePoint server_since) const {
-  if (kind == Obstacle::Kind::kUnreadable) return standing.since;
+  if (IsAboutObjects(kind)) return standing.since;
   std::chrono::seconds patience = patience_.refused;
   if (kind == Obstacle::Kind::kSilent) patience = patience_.silent;
   if (kind == Obstacle::Kind::kNotServed) patience = patience_.not_served;

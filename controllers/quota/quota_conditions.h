@@ -31,6 +31,7 @@ struct Obstacle {
     kRefused,       // the server answers, but does not return the objects
     kSilent,        // the server does not answer for this resource
     kUnreadable,    // the amounts of an object cannot be read
+    kPartlyRead,    // the same, and what can be read is counted
     kClassMissing,  // objects use a class that does not exist
     kNotServed,     // the server has no such resource
   };

@@ -43,6 +43,11 @@ quota::VersionMark VersionOf(const json::Value& object) {
   return quota::VersionMarkOf(api::ResourceVersion(object));
 }
 
+// Says which object is meant.
+std::string WithKey(const json::Value& object, const std::string& why) {
+  return api::KeyOf(object).ToString() + ": " + why;
+}
+
 }  // namespace
 
 std::unique_ptr<metrics::InformerMetrics> NewInformerMetrics(
@@ -146,15 +151,16 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
         << "object cannot be counted; its namespace's usage is unknown resource="
         << resource_.ToString() << " object=" << api::KeyOf(object).ToString()
         << " error=" << json::Quote(facts.error().message);
-    const auto change = ledger_.SetUnknown(
-        ns, uid, api::KeyOf(object).ToString() + ": " + facts.error().message, VersionOf(object));
+    const auto change =
+        ledger_.SetUnknown(ns, uid, WithKey(object, facts.error().message), VersionOf(object));
     if (change) Report(*change);
     return;
   }
   if (!facts->flaw.empty()) {
-    LOG_EVERY_N(WARNING, 100) << "object has an amount that counts as nothing resource="
+    LOG_EVERY_N(WARNING, 100) << "object has an amount that cannot be counted resource="
                               << resource_.ToString() << " object=" << api::KeyOf(object).ToString()
                               << " error=" << json::Quote(facts->flaw);
+    facts->flaw = WithKey(object, facts->flaw);
   }
   const bool has_later = facts->later.has_value();
   auto change = ledger_.Set(ns, uid, std::move(*facts), VersionOf(object));
@@ -335,6 +341,7 @@ void TrackedResource::TakeRead(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
   if (!drift_ || !drift_->IsUnread(uid)) return;
   auto facts = evaluator_.facts_of(object, context_.scheduler->WallNow());
+  if (facts && !facts->flaw.empty()) facts->flaw = WithKey(object, facts->flaw);
   if (facts) drift_->OnRead(uid, std::move(*facts), VersionOf(object));
 }
 

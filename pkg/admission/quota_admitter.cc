@@ -52,6 +52,13 @@ Answer Refuse(int code, std::string message) {
           .message = std::move(message)};
 }
 
+// What cannot be counted of the object cannot be counted of the stored one either.
+bool IsNoWorse(const quota::ObjectFacts& stored, const quota::ObjectFacts& requested) {
+  const auto& unread = requested.now.unread;
+  if (!std::ranges::includes(stored.now.unread, unread)) return false;
+  return stored.flaw == requested.flaw || !unread.empty();
+}
+
 }  // namespace
 
 Answer Unavailable(std::string message) {
@@ -139,7 +146,7 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   base::Result<quota::Resolved> before = objects_.SubjectOf(evaluator, review.ns, *old_facts);
   if (!before) return before.error();
   request.before = std::move(before->subject);
-  if (old_facts->flaw == waiter.flaw) waiter.flaw.clear();  // the stored object has it already
+  if (IsNoWorse(*old_facts, *facts)) waiter.flaw.clear();
   // With the same classes as before, the unknown usage does not grow.
   if (old_facts->now.classes == facts->now.classes) request.unknown.reset();
   return {};

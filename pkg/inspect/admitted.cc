@@ -80,6 +80,9 @@ void RequestLimits(Value& container, const std::string&) {
 base::Result<quota::core::Amounts> OfContainers(const Value& pod) {
   auto resources = quota::core::ParsePodResources(pod);
   if (!resources) return resources.error();
+  if (!resources->unread.why.empty()) {
+    return base::Error{.code = base::ErrorCode::kMalformed, .message = resources->unread.why};
+  }
   resources->pod_level.reset();
   resources->overhead = {};
   return quota::core::TotalOf(*resources);

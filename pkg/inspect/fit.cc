@@ -22,10 +22,15 @@ quota::Quota Roomy(const quota::Quota& quota) {
   return roomy;
 }
 
+base::Error Unread(const quota::ObjectFacts& facts) {
+  return {.code = base::ErrorCode::kMalformed, .message = facts.flaw};
+}
+
 base::Result<quota::Resolved> Resolve(const Counter& counter, const json::Value& object,
                                       base::WallTime now) {
   auto facts = counter.evaluator->facts_of(object, now);
   if (!facts) return facts.error();
+  if (!facts->now.unread.empty()) return Unread(*facts);
   quota::Resolved resolved{.subject = std::move(facts->now)};
   if (counter.classes == nullptr || resolved.subject.classes.empty()) return resolved;
   resolved.subject.usage = counter.classes->ResolveKnown(resolved.subject, resolved.unknown);

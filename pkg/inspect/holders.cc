@@ -128,6 +128,10 @@ base::Result<void> HolderBook::Add(const quota::Evaluator& evaluator,
   const auto facts = evaluator.facts_of(object, now);
   if (!facts) return facts.error().Wrap(name.ToString());
   if (!quota::MatchesObject(quota_.selector, facts->now, evaluator.scopes)) return {};
+  if (!facts->now.unread.empty()) {
+    return base::Error{.code = base::ErrorCode::kMalformed, .message = facts->flaw}.Wrap(
+        name.ToString());
+  }
   auto usage = UsageOf(evaluator, classes, *facts, api::Uid(object));
   if (!usage) return usage.error().Wrap(name.ToString());
   quota::ResourceList owned;

@@ -193,7 +193,7 @@ std::vector<std::string> RefusalsOf(const json::Value& object, const std::vector
   if (api::Kind(object) == "PersistentVolumeClaim") return OfClaim(object, bounds);
   if (api::Kind(object) != "Pod") return {};
   auto resources = quota::core::ParsePodResources(object);
-  if (!resources) return {};
+  if (!resources || !resources->unread.why.empty()) return {};
   return OfPod(std::move(*resources), bounds);
 }
 

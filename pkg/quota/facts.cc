@@ -28,6 +28,7 @@ std::uint64_t HashPart(const ResourceList& usage, const std::vector<Attribute>& 
 std::size_t Facts::Hash() const {
   std::uint64_t hash = HashPart(usage, attributes, 0);
   for (const Part& part : parts) hash = HashPart(part.usage, part.attributes, hash);
+  for (const std::string& name : unread) hash = HashText(name, hash);
   for (const ClassUnits& units : classes) {
     hash = HashText(units.name, hash);
     hash = Combine(hash, static_cast<std::uint64_t>(units.units));

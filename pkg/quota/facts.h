@@ -44,12 +44,15 @@ struct Facts {
   // The parts, if they have attributes of their own. A quota with scopes counts the matching parts;
   // one without counts all of `usage`. Empty: the object is matched as a whole.
   std::vector<Part> parts = {};
+  // Names under which the object uses an unknown amount more, because a text in it is no amount.
+  // Sorted, each name once.
+  std::vector<std::string> unread = {};
   bool operator==(const Facts& other) const = default;
   [[nodiscard]] std::size_t Hash() const;
 };
 
 // Facts that change only with time, such as those of a pod after twice its grace period. From `at`
-// on the object has `facts`. No event announces it.
+// on the object has `facts`, without unread names. No event announces it.
 struct LaterFacts {
   base::WallTime at;
   Facts facts;
@@ -70,8 +73,9 @@ struct ObjectFacts {
   Facts now;
   std::optional<LaterFacts> later;
   std::optional<Tie> tie = {};
-  // The first invalid amount in the object, which counts as nothing ("spec.x[cpu]: must not be
-  // negative"); "" if everything counts. Admission refuses requests that would create one.
+  // The first invalid amount in the object ("spec.x[cpu]: must not be negative"). It counts as
+  // nothing, or is unknown under the names in Facts::unread. "" if everything counts. Admission
+  // refuses requests that would create one.
   std::string flaw = {};
 };
 

@@ -9,7 +9,6 @@
 namespace quota {
 namespace {
 
-constexpr std::size_t kMostReasonBytes = 512;
 constexpr std::size_t kMostLooks = 50'000;  // slots checked in one step of a sweep
 
 }  // namespace
@@ -24,6 +23,7 @@ std::optional<LedgerChange> Ledger::Set(std::string_view ns, Uid uid, ObjectFact
   // Acquired before the old facts are dropped, so that equal facts keep their id.
   const FactsId after = state.pool.Acquire(std::move(facts.now));
   const FactsId before = state.Put(*state.spaces[id], uid, after, version);
+  if (state.IsUnread(after)) state.SetWhy(*state.spaces[id], uid, std::move(facts.flaw));
   state.Schedule(id, uid, std::move(facts.later));
   const bool tied = state.SetTie(*state.spaces[id], uid, std::move(facts.tie));
   std::shared_ptr<const Facts> old = state.Drop(before);
@@ -37,7 +37,6 @@ std::optional<LedgerChange> Ledger::SetUnknown(std::string_view ns, Uid uid, std
   const NamespaceId id = state.Open(ns);
   Namespace& space = *state.spaces[id];
   const FactsId before = state.Put(space, uid, kUnknown, version);
-  if (why.size() > kMostReasonBytes) why.resize(kMostReasonBytes);
   state.SetWhy(space, uid, std::move(why));
   state.Unschedule(space, uid);
   state.SetTie(space, uid, std::nullopt);

@@ -64,10 +64,11 @@ class Ledger {
   ~Ledger();
 
   // The object exists with these facts, in this version of it. Returns nullopt if no fact changed.
+  // If names are unread (Facts::unread), the flaw is the reason that Sum() reports.
   std::optional<LedgerChange> Set(std::string_view ns, Uid uid, ObjectFacts facts,
                                   VersionMark version = kNoVersion);
-  // The object exists, but its usage cannot be read (a malformed object): its namespace is unknown
-  // until the object is set again or removed.
+  // The object exists, but nothing of its usage can be read (a malformed object): all names are
+  // unknown in its namespace until the object is set again or removed.
   std::optional<LedgerChange> SetUnknown(std::string_view ns, Uid uid, std::string why,
                                          VersionMark version = kNoVersion);
   std::optional<LedgerChange> Remove(std::string_view ns, Uid uid);
@@ -110,12 +111,18 @@ class Ledger {
   // The result has every name, also with zero. Costs the number of tied objects that changed, or
   // whose owners changed, since the last call; at the first call with these arguments, after a
   // change of classes, and if it was not called for long, also the number of distinct facts in the
-  // space, and of distinct pairs of tied objects' facts and their owners'. Errors: kMalformed if an
-  // object of the space, or a class, is unknown (with the reason).
+  // space, and of distinct pairs of tied objects' facts and their owners'. Errors: kMalformed if a
+  // class is unknown, or if a matching object of the space uses an unknown amount under one of the
+  // names (with the reason).
   [[nodiscard]] base::Result<ResourceList> Sum(const Space& space, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
                                                const Beside& beside = {}) const;
+  // The same, but what cannot be read of objects is left out: at least so much is used.
+  [[nodiscard]] base::Result<ResourceList> Least(const Space& space, const ScopeSelector& selector,
+                                                 const std::vector<std::string>& known_scopes,
+                                                 const std::vector<std::string>& names,
+                                                 const Beside& beside = {}) const;
   // The usage of one object with these facts and this tie under all names: what it adds to the sum.
   // `tie` is null for an object that is not tied; FindTie() returns that of a held one.
   [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Facts& facts,

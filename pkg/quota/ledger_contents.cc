@@ -20,11 +20,6 @@ void Take(Counts& counts, const typename Counts::key_type& key, std::size_t obje
   if ((count->second -= objects) == 0) counts.erase(count);
 }
 
-base::Result<ResourceList> Read(const RunningSum& sum) {
-  if (std::optional<base::Error> why = sum.Trouble()) return *std::move(why);
-  return sum.Get();
-}
-
 }  // namespace
 
 // Sums with other classes than now could not be changed by the facts of an object.
@@ -76,17 +71,18 @@ void Contents::SubtractShared(const FactsPool& pool, const Ties::Pair& pair, std
 void Contents::Clear() {
   counts_.clear();
   shared_.clear();
+  unknown_ = 0;
   kept_.clear();
 }
 
-base::Result<ResourceList> Contents::Sum(const FactsPool& pool, const SumQuestion& question,
-                                         SumAudit& audit) {
+base::Result<SumOfContents> Contents::Sum(const FactsPool& pool, const SumQuestion& question,
+                                          SumAudit& audit) {
   DropOutdated();
   const auto same = [&](const Kept& kept) { return kept.sum.question() == question; };
   const auto found = std::ranges::find_if(kept_, same);
   if (found == kept_.end()) {
     RunningSum sum = FromFacts(pool, question);
-    base::Result<ResourceList> read = Read(sum);
+    base::Result<SumOfContents> read = Read(sum);
     if (counts_.size() + shared_.size() < kWorthKeeping) return read;
     if (kept_.size() >= kMostKept) {
       kept_.erase(std::ranges::max_element(kept_, {}, &Kept::unread));
@@ -103,6 +99,11 @@ base::Result<ResourceList> Contents::Sum(const FactsPool& pool, const SumQuestio
     }
   }
   return Read(found->sum);
+}
+
+base::Result<SumOfContents> Contents::Read(const RunningSum& sum) const {
+  if (std::optional<base::Error> why = sum.Trouble()) return *std::move(why);
+  return SumOfContents{sum.Get(), sum.IsExact() && unknown_ == 0};
 }
 
 RunningSum Contents::FromFacts(const FactsPool& pool, const SumQuestion& question) const {

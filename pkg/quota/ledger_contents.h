@@ -27,22 +27,30 @@ struct SumAudit {
   std::size_t wrong = 0;     // kept sums that were found wrong, which is a bug
 };
 
+struct SumOfContents {
+  ResourceList usage;
+  bool exact = true;  // false: objects use an unknown amount more
+};
+
 class Contents {
  public:
   [[nodiscard]] const FactsCounts& counts() const { return counts_; }
   // Usage that tied objects share with their owners, as of the last lookup.
   [[nodiscard]] const Ties::Pairs& shared() const { return shared_; }
+  // Objects without facts.
+  [[nodiscard]] std::int64_t unknown() const { return unknown_; }
 
   // `pool` is that of the ledger; the facts must be in it, also when they are subtracted.
   void Add(const FactsPool& pool, FactsId facts, std::size_t objects);
   void Subtract(const FactsPool& pool, FactsId facts, std::size_t objects);
   void AddShared(const FactsPool& pool, const Ties::Pair& pair, std::size_t objects);
   void SubtractShared(const FactsPool& pool, const Ties::Pair& pair, std::size_t objects);
+  void AddUnknown(std::int64_t objects) { unknown_ += objects; }
   void Clear();
 
-  // Errors: as Ledger::Sum().
-  [[nodiscard]] base::Result<ResourceList> Sum(const FactsPool& pool, const SumQuestion& question,
-                                               SumAudit& audit);
+  // Errors: those of classes.
+  [[nodiscard]] base::Result<SumOfContents> Sum(const FactsPool& pool, const SumQuestion& question,
+                                                SumAudit& audit);
   [[nodiscard]] std::size_t kept() const { return kept_.size(); }
 
  private:
@@ -53,11 +61,13 @@ class Contents {
   };
   [[nodiscard]] RunningSum FromFacts(const FactsPool& pool, const SumQuestion& question) const;
   void DropOutdated();
+  [[nodiscard]] base::Result<SumOfContents> Read(const RunningSum& sum) const;
   template <typename ChangeSum>
   void Change(const FactsPool& pool, const ChangeSum& change);
 
   FactsCounts counts_;
   Ties::Pairs shared_;
+  std::int64_t unknown_ = 0;
   std::vector<Kept> kept_;
 };
 

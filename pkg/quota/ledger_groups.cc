@@ -81,6 +81,7 @@ void Join(Namespace& space) {
     Contents& all = group->contents;
     for (const auto& [facts, objects] : space.contents.counts()) all.Add(pool, facts, objects);
     for (const auto& [pair, objects] : space.contents.shared()) all.AddShared(pool, pair, objects);
+    all.AddUnknown(space.contents.unknown());
   }
   NoteUnreadable(space);
 }
@@ -94,6 +95,7 @@ void Leave(Namespace& space) {
     for (const auto& [pair, objects] : space.contents.shared()) {
       all.SubtractShared(pool, pair, objects);
     }
+    all.AddUnknown(-space.contents.unknown());
     group->unreadable.erase(&space);
   }
 }
@@ -104,6 +106,8 @@ void Recount(Namespace& space, FactsId before, FactsId after) {
     // kUnknown and kNoObject are the largest values: all below are facts ids.
     if (after < kUnknown) contents.Add(space.pool, after, 1);
     if (before < kUnknown) contents.Subtract(space.pool, before, 1);
+    if (after == kUnknown) contents.AddUnknown(1);
+    if (before == kUnknown) contents.AddUnknown(-1);
   };
   recount(space.contents);
   if (space.groups == nullptr) return;

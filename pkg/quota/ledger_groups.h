@@ -27,7 +27,7 @@ using Namespaces = std::set<Namespace*, NamespaceOrder>;  // by name
 
 struct NamespaceGroup {
   Contents contents;      // the objects of all its namespaces
-  Namespaces unreadable;  // those with unknown objects
+  Namespaces unreadable;  // those with unknown objects, or with objects that have unread names
   std::size_t sets = 0;   // number of sets that contain it
 };
 
@@ -65,7 +65,8 @@ void Leave(Namespace& space);
 // Updates the namespace and its groups after the value of one object changed. Each value is a facts
 // id, kUnknown, or kNoObject for an object that was added or removed.
 void Recount(Namespace& space, FactsId before, FactsId after);
-// Call after the namespace got its first unknown object, or lost its last one.
+// Call after the namespace got its first object that is unknown or has unread names, or lost its
+// last one.
 void NoteUnreadable(Namespace& space);
 // One tied object of the namespace more, or one fewer, shares these facts with its owner.
 void RecountShared(Namespace& space, const Ties::Pair& pair, bool more);

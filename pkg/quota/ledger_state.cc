@@ -1,10 +1,17 @@
 #include "pkg/quota/ledger_state.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 namespace quota {
+namespace {
+
+constexpr std::size_t kMostReasonBytes = 512;
+
+}  // namespace
 
 void Ledger::State::BeginMarks() {
   if (sweep < std::numeric_limits<std::uint8_t>::max()) {
@@ -65,7 +72,7 @@ FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
   followed->OnChange(uid);
   if (before != kNoObject) space.ties.OnFacts(uid);
   Recount(space, before, value);
-  if (before == kUnknown) DropWhy(space, uid);
+  if (!IsUnread(value)) DropWhy(space, uid);
   return before;
 }
 
@@ -75,7 +82,7 @@ void Ledger::State::Uncount(Namespace& space, const Uid& uid, FactsId value) {
   followed->OnChange(uid);
   SetTie(space, uid, std::nullopt);
   Recount(space, value, kNoObject);
-  if (value == kUnknown) DropWhy(space, uid);
+  DropWhy(space, uid);
 }
 
 std::shared_ptr<const Facts> Ledger::State::Look(FactsId value) const {
@@ -88,14 +95,19 @@ std::shared_ptr<const Facts> Ledger::State::Drop(FactsId value) {
   return facts;
 }
 
+bool Ledger::State::IsUnread(FactsId value) const {
+  if (value == kUnknown) return true;
+  return value != kNoObject && !pool.Get(value)->unread.empty();
+}
+
 void Ledger::State::SetWhy(Namespace& space, const Uid& uid, std::string why) {
+  if (why.size() > kMostReasonBytes) why.resize(kMostReasonBytes);
   space.why.insert_or_assign(uid, std::move(why));
   if (space.why.size() == 1) NoteUnreadable(space);
 }
 
 void Ledger::State::DropWhy(Namespace& space, const Uid& uid) {
-  space.why.erase(uid);
-  if (space.why.empty()) NoteUnreadable(space);
+  if (space.why.erase(uid) > 0 && space.why.empty()) NoteUnreadable(space);
 }
 
 bool Ledger::State::SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie) {
@@ -104,20 +116,13 @@ bool Ledger::State::SetTie(Namespace& space, const Uid& uid, std::optional<Tie> 
   return changed;
 }
 
-Ledger::State::Held Ledger::State::HeldIn(const Space& space) {
+Contents* Ledger::State::ContentsOf(const Space& space) {
   if (space.group.empty()) {
     Namespace* const one = Find(space.ns);
-    if (one == nullptr) return {};
-    return {.contents = &one->contents, .unreadable = one->why.empty() ? nullptr : one};
+    return one == nullptr ? nullptr : &one->contents;
   }
   NamespaceGroup* const group = groups.Find(space.group);
-  if (group == nullptr) return {};
-  Held held{.contents = &group->contents};
-  if (!group->unreadable.empty()) {
-    held.unreadable = *group->unreadable.begin();
-    held.more_unreadable = group->unreadable.size() - 1;
-  }
-  return held;
+  return group == nullptr ? nullptr : &group->contents;
 }
 
 void Ledger::State::LookUpShared(const Space& space, const Ledger& owners) {
@@ -149,6 +154,7 @@ void Ledger::State::LookUpShared(Namespace& space, const Ledger& owners) const {
 void Ledger::State::Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later) {
   Namespace& space = *spaces[id];
   if (!later) return Unschedule(space, uid);
+  CHECK(later->facts.unread.empty());
   const FactsId facts = pool.Acquire(std::move(later->facts));
   auto [at, added] = space.pending.try_emplace(uid, Pending{later->at, facts});
   if (added) {

@@ -42,8 +42,9 @@ struct Namespace {
   const FactsPool& pool;  // the ledger's
   UidTable objects;       // uid → facts id or kUnknown, and sweep mark
   Contents contents;
-  GroupSet* groups = nullptr;                         // null: it belongs to none
-  std::unordered_map<Uid, std::string, UidHash> why;  // of the unknown objects
+  GroupSet* groups = nullptr;  // null: it belongs to none
+  // Why an amount is unknown, by object.
+  std::unordered_map<Uid, std::string, UidHash> why;
   std::unordered_map<Uid, Pending, UidHash> pending;  // of objects that change with time alone
   Ties ties;
 };
@@ -97,19 +98,23 @@ struct Ledger::State {
   [[nodiscard]] std::shared_ptr<const Facts> Look(FactsId value) const;
   std::shared_ptr<const Facts> Drop(FactsId value);
 
-  // SetWhy() records why the object is unknown; DropWhy() forgets it.
+  // The object uses an unknown amount under some name.
+  [[nodiscard]] bool IsUnread(FactsId value) const;
+  // SetWhy() records the reason; DropWhy() forgets it.
   void SetWhy(Namespace& space, const Uid& uid, std::string why);
   void DropWhy(Namespace& space, const Uid& uid);
 
   // Sets or removes the object's tie; returns true if that changed it.
   bool SetTie(Namespace& space, const Uid& uid, std::optional<Tie> tie);
 
-  struct Held {
-    Contents* contents = nullptr;           // null: nothing
-    const Namespace* unreadable = nullptr;  // the first namespace with unknown objects
-    std::size_t more_unreadable = 0;        // namespaces
-  };
-  [[nodiscard]] Held HeldIn(const Space& space);
+  // Null: there are no objects.
+  [[nodiscard]] Contents* ContentsOf(const Space& space);
+  // Errors: those of classes. `owners` as in Beside.
+  [[nodiscard]] base::Result<SumOfContents> Sum(const Space& space, const SumQuestion& question,
+                                                const Ledger* owners);
+  // Why the matching objects of the space use an unknown amount under the names of the
+  // question. REQUIRES: the sum is not exact.
+  [[nodiscard]] base::Error WhyUnread(const Space& space, const SumQuestion& question);
 
   // Looks up again what tied objects of the space share with their owners.
   void LookUpShared(const Space& space, const Ledger& owners);

@@ -2,6 +2,8 @@
 // what tied objects share with their owners (running_sum.h). Contents keeps the sums that are in
 // use.
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,14 +15,18 @@
 namespace quota {
 namespace {
 
-// `others`: the number of other namespaces with such objects.
-base::Error UnknownObjects(const Namespace& space, std::size_t others) {
-  const std::string& why = space.why.begin()->second;
-  const std::string what = space.why.size() == 1
-                               ? "an object"
-                               : std::to_string(space.why.size()) + " objects, for example";
-  std::string message = "namespace " + space.name + " has " + what + " that cannot be counted: ";
-  message += why;
+// The objects of a namespace whose usage is unknown under the names of a question.
+struct Unread {
+  std::size_t objects = 0;
+  const std::string* why = nullptr;  // of one of them
+};
+
+base::Error UnreadObjects(const std::string& ns, const Unread& unread, std::size_t others) {
+  const bool one = unread.objects == 1;
+  std::string message = "namespace " + ns + " has ";
+  message += one ? "an object" : std::to_string(unread.objects) + " objects";
+  message += one ? " that cannot be counted: " : " that cannot be counted, for example: ";
+  message += *unread.why;
   if (others > 0) {
     message += ", and " + std::to_string(others) + " other namespace" +
                (others == 1 ? " has such objects" : "s have such objects");
@@ -40,24 +46,78 @@ ResourceList Zeros(const std::vector<std::string>& names) {
   return zeros;
 }
 
+SumQuestion QuestionOf(const ScopeSelector& selector, const std::vector<std::string>& known_scopes,
+                       const std::vector<std::string>& names, const Beside& beside) {
+  return {.selector = selector,
+          .known_scopes = known_scopes,
+          .names = Sorted(names),
+          .classes = beside.classes,
+          .contents =
+              beside.classes != nullptr ? beside.classes->contents() : std::weak_ptr<const void>(),
+          .shares = beside.owners != nullptr};
+}
+
 }  // namespace
+
+// Walks over all objects whose usage is unknown under some name. There are few.
+base::Error Ledger::State::WhyUnread(const Space& space, const SumQuestion& question) {
+  Namespaces in_group;
+  if (Namespace* const one = space.group.empty() ? Find(space.ns) : nullptr) in_group = {one};
+  const NamespaceGroup* const group = groups.Find(space.group);
+  const auto concerns = [&](const Facts* facts) {
+    if (facts == nullptr) return true;
+    if (!MatchesObject(question.selector, *facts, question.known_scopes)) return false;
+    return std::ranges::any_of(facts->unread, [&](const std::string& name) {
+      return std::ranges::binary_search(question.names, name);
+    });
+  };
+  const Namespace* first = nullptr;
+  Unread unread;
+  std::size_t others = 0;
+  for (const Namespace* one : group != nullptr ? group->unreadable : in_group) {
+    Unread here;
+    for (const auto& [uid, why] : one->why) {
+      const FactsId value = one->objects.value(one->objects.Find(uid));
+      if (!concerns(Look(value).get())) continue;
+      ++here.objects;
+      here.why = &why;
+    }
+    if (here.objects > 0 && first != nullptr) ++others;
+    if (here.objects == 0 || first != nullptr) continue;
+    first = one;
+    unread = here;
+  }
+  CHECK(first != nullptr);
+  return UnreadObjects(first->name, unread, others);
+}
+
+base::Result<SumOfContents> Ledger::State::Sum(const Space& space, const SumQuestion& question,
+                                               const Ledger* owners) {
+  Contents* const contents = ContentsOf(space);
+  if (contents == nullptr) return SumOfContents{Zeros(question.names)};
+  if (owners != nullptr) LookUpShared(space, *owners);
+  return contents->Sum(pool, question, audit);
+}
 
 base::Result<ResourceList> Ledger::Sum(const Space& space, const ScopeSelector& selector,
                                        const std::vector<std::string>& known_scopes,
                                        const std::vector<std::string>& names,
                                        const Beside& beside) const {
-  const State::Held held = state_->HeldIn(space);
-  if (held.contents == nullptr) return Zeros(names);
-  if (held.unreadable != nullptr) return UnknownObjects(*held.unreadable, held.more_unreadable);
-  if (beside.owners != nullptr) state_->LookUpShared(space, *beside.owners);
-  const SumQuestion question{.selector = selector,
-                             .known_scopes = known_scopes,
-                             .names = Sorted(names),
-                             .classes = beside.classes,
-                             .contents = beside.classes != nullptr ? beside.classes->contents()
-                                                                   : std::weak_ptr<const void>(),
-                             .shares = beside.owners != nullptr};
-  return held.contents->Sum(state_->pool, question, state_->audit);
+  const SumQuestion question = QuestionOf(selector, known_scopes, names, beside);
+  base::Result<SumOfContents> sum = state_->Sum(space, question, beside.owners);
+  if (!sum) return sum.error();
+  if (!sum->exact) return state_->WhyUnread(space, question);
+  return std::move(sum->usage);
+}
+
+base::Result<ResourceList> Ledger::Least(const Space& space, const ScopeSelector& selector,
+                                         const std::vector<std::string>& known_scopes,
+                                         const std::vector<std::string>& names,
+                                         const Beside& beside) const {
+  const SumQuestion question = QuestionOf(selector, known_scopes, names, beside);
+  base::Result<SumOfContents> sum = state_->Sum(space, question, beside.owners);
+  if (!sum) return sum.error();
+  return std::move(sum->usage);
 }
 
 std::size_t Ledger::TakeWrongSums() { return std::exchange(state_->audit.wrong, 0); }
@@ -79,9 +139,9 @@ base::Result<ResourceList> Ledger::UsageOf(std::string_view ns, const Facts& fac
 }
 
 bool Ledger::RefersToAny(const Space& space, const std::set<std::string>& classes) const {
-  const State::Held held = state_->HeldIn(space);
-  if (held.contents == nullptr) return false;
-  return std::ranges::any_of(held.contents->counts(), [&](const auto& entry) {
+  const Contents* const contents = state_->ContentsOf(space);
+  if (contents == nullptr) return false;
+  return std::ranges::any_of(contents->counts(), [&](const auto& entry) {
     const auto& units = state_->pool.Get(entry.first)->classes;
     return std::any_of(units.begin(), units.end(),
                        [&](const ClassUnits& unit) { return classes.contains(unit.name); });

@@ -28,6 +28,7 @@ void RunningSum::Add(const Facts& facts, std::int64_t objects) {
   const ScopeSelector& selector = question_.selector;
   const std::vector<std::string>& scopes = question_.known_scopes;
   if (!MatchesObject(selector, facts, scopes)) return;
+  if (AsksForAny(facts.unread)) unread_ += objects;
   if (CountsParts(selector, facts)) {
     return AddTo(used_, UsageOfParts(selector, facts, scopes), objects);
   }
@@ -64,9 +65,15 @@ void RunningSum::AddTrouble(const base::Error& why, std::int64_t objects) {
   if ((at->second.objects += objects) == 0) troubles_.erase(at);
 }
 
+bool RunningSum::AsksForAny(const std::vector<std::string>& names) const {
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return std::ranges::binary_search(question_.names, name);
+  });
+}
+
 bool RunningSum::operator==(const RunningSum& other) const {
   return question_ == other.question_ && used_ == other.used_ && shared_ == other.shared_ &&
-         troubles_ == other.troubles_;
+         troubles_ == other.troubles_ && unread_ == other.unread_;
 }
 
 std::optional<base::Error> RunningSum::Trouble() const {

@@ -51,8 +51,11 @@ class RunningSum {
 
   // Returns why the usage of some objects is unknown; nullopt: it is known.
   [[nodiscard]] std::optional<base::Error> Trouble() const;
-  // Returns every name of the question, also with zero. REQUIRES: no Trouble().
+  // Returns every name of the question, also with zero. REQUIRES: no Trouble(). At least so much is
+  // used if it is not exact.
   [[nodiscard]] ResourceList Get() const;
+  // False if objects use an unknown amount more under one of the names (Facts::unread).
+  [[nodiscard]] bool IsExact() const { return unread_ == 0; }
   bool operator==(const RunningSum& other) const;
 
  private:
@@ -63,12 +66,14 @@ class RunningSum {
   };
   void AddTo(std::vector<ExactSum>& sums, const ResourceList& usage, std::int64_t objects) const;
   void AddTrouble(const base::Error& why, std::int64_t objects);
+  [[nodiscard]] bool AsksForAny(const std::vector<std::string>& names) const;
 
   SumQuestion question_;
   std::vector<ExactSum> used_;    // by name
   std::vector<ExactSum> shared_;  // by name; empty: not subtracted
   // Objects whose usage is unknown, by the reason, so that the message does not depend on an order.
   std::map<std::string, Unknown> troubles_;
+  std::int64_t unread_ = 0;  // objects that use an unknown amount more
 };
 
 // Returns the smaller amount for each name in both lists with positive amounts.

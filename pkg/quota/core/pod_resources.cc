@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -21,33 +22,58 @@ using ActuatedByName = std::map<std::string_view, Actuated>;
 
 void RaiseTo(ResourceList& list, const ResourceList& other) { list = Larger(list, other); }
 
-// Paths are built only for errors: nearly every pod has none.
-base::Error Below(std::string path, base::Error error) {
-  error.message = std::move(path.append(".").append(error.message));
-  return error;
-}
-
 std::string Element(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-base::Result<Amounts> ParseAmounts(const json::Value& holder) {
-  auto requests = ResourceListFrom(holder.At({"requests"}), "requests");
-  if (!requests) return requests.error();
-  auto limits = ResourceListFrom(holder.At({"limits"}), "limits");
-  if (!limits) return limits.error();
-  return Amounts{std::move(*requests), std::move(*limits)};
-}
+// Reads the amounts of one pod. Notes those that cannot be read.
+class Reader {
+ public:
+  explicit Reader(UnreadAmounts& unread) : unread_(unread) {}
 
-base::Result<void> ParseStatuses(const json::Array& statuses, std::string_view field,
-                                 ActuatedByName& actuated) {
+  // `where` makes the path of `holder`. It is called only for what cannot be read: nearly every pod
+  // has nothing of that kind.
+  template <typename Where>
+  base::Result<ResourceList> Read(const json::Value& holder, const char* list,
+                                  std::set<std::string>& unread, const Where& where) {
+    ReadableAmounts read = ReadAmounts(holder.At({list}), list, Negative::kReadable);
+    if (read.why.empty()) return std::move(read.list);
+    std::string why = where();
+    why.append(".").append(read.why);
+    if (read.unreadable.empty()) return Malformed(std::move(why));
+    unread.insert(read.unreadable.begin(), read.unreadable.end());
+    if (unread_.why.empty()) unread_.why = std::move(why);
+    return std::move(read.list);
+  }
+
+  template <typename Where>
+  base::Result<Amounts> ReadBoth(const json::Value& holder, const Where& where) {
+    auto requests = Read(holder, "requests", unread_.requests, where);
+    if (!requests) return requests.error();
+    auto limits = Read(holder, "limits", unread_.limits, where);
+    if (!limits) return limits.error();
+    return Amounts{std::move(*requests), std::move(*limits)};
+  }
+
+ private:
+  static base::Error Malformed(std::string why) {
+    return {.code = base::ErrorCode::kMalformed, .message = std::move(why)};
+  }
+
+  UnreadAmounts& unread_;
+};
+
+base::Result<void> ParseStatuses(const json::Array& statuses, const char* field,
+                                 UnreadAmounts& unread, ActuatedByName& actuated) {
+  Reader reader(unread);
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     const json::Value* resources = statuses[i].At({"resources"});
     if (resources == nullptr || resources->IsNull()) continue;
-    auto amounts = ParseAmounts(*resources);
-    if (!amounts) return Below(Element(field, i) + ".resources", amounts.error());
-    auto allocated = ResourceListFrom(statuses[i].At({"allocatedResources"}), "allocatedResources");
-    if (!allocated) return Below(Element(field, i), allocated.error());
+    const auto here = [&] { return "status." + Element(field, i); };
+    auto amounts = reader.ReadBoth(*resources, [&] { return here() + ".resources"; });
+    if (!amounts) return amounts.error();
+    auto allocated = reader.Read(statuses[i], "allocatedResources", unread.requests, here);
+    if (!allocated) return allocated.error();
     actuated.insert_or_assign(statuses[i].StringAt({"name"}),
                               Actuated{std::move(*amounts), std::move(*allocated)});
   }
@@ -75,16 +101,18 @@ Amounts Effective(const Amounts& spec, const Actuated& actuated, bool infeasible
   return effective;
 }
 
-base::Result<std::vector<Container>> ParseContainers(const json::Array& list,
-                                                     std::string_view field) {
+base::Result<std::vector<Container>> ParseContainers(const json::Array& list, const char* field,
+                                                     UnreadAmounts& unread) {
+  Reader reader(unread);
   std::vector<Container> containers;
   containers.reserve(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) {
     Container container;
     container.restartable = list[i].StringAt({"restartPolicy"}) == "Always";
     if (const json::Value* resources = list[i].At({"resources"})) {
-      auto amounts = ParseAmounts(*resources);
-      if (!amounts) return Below(Element(field, i) + ".resources", amounts.error());
+      const auto here = [&] { return Element(field, i) + ".resources"; };
+      auto amounts = reader.ReadBoth(*resources, here);
+      if (!amounts) return amounts.error();
       container.spec = std::move(*amounts);
     }
     container.effective = container.spec;
@@ -107,8 +135,8 @@ void ApplyStatus(const json::Array& list, const ActuatedByName& actuated, bool i
 base::Result<void> ParseEffective(const json::Value& pod, PodResources& resources) {
   ActuatedByName actuated;
   for (const char* field : {"containerStatuses", "initContainerStatuses"}) {
-    auto done = ParseStatuses(pod.ArrayAt({"status", field}), field, actuated);
-    if (!done) return Below("status", done.error());
+    auto done = ParseStatuses(pod.ArrayAt({"status", field}), field, resources.unread, actuated);
+    if (!done) return done.error();
   }
   if (actuated.empty()) return {};
   const bool infeasible = IsResizeInfeasible(pod);
@@ -186,6 +214,13 @@ void ReplaceByPodLevel(const ResourceList& pod_level, ResourceList& total) {
   total.SetAll(ResourceList::FromItems(std::move(replaced)));
 }
 
+// A pod-level amount that can be read counts instead of what the containers say.
+void ReadInstead(const ResourceList& pod_level, std::set<std::string>& unread) {
+  std::erase_if(unread, [&](const std::string& name) {
+    return IsPodLevelResource(name) && pod_level.Find(name) != nullptr;
+  });
+}
+
 bool HasPositiveCompute(const Amounts& amounts) {
   for (const ResourceList* list : {&amounts.requests, &amounts.limits}) {
     for (const char* name : {"cpu", "memory"}) {
@@ -223,22 +258,34 @@ std::vector<std::string> PodResourceFields() {
 
 base::Result<PodResources> ParsePodResources(const json::Value& pod) {
   PodResources resources;
-  auto containers = ParseContainers(pod.ArrayAt({"spec", "containers"}), "spec.containers");
+  UnreadAmounts& unread = resources.unread;
+  auto containers = ParseContainers(pod.ArrayAt({"spec", "containers"}), "spec.containers", unread);
   if (!containers) return containers.error();
   resources.containers = std::move(*containers);
-  auto init = ParseContainers(pod.ArrayAt({"spec", "initContainers"}), "spec.initContainers");
+  auto init =
+      ParseContainers(pod.ArrayAt({"spec", "initContainers"}), "spec.initContainers", unread);
   if (!init) return init.error();
   resources.init_containers = std::move(*init);
   if (auto done = ParseEffective(pod, resources); !done) return done.error();
+  Reader reader(unread);
   const json::Value* pod_level = pod.At({"spec", "resources"});
   if (pod_level != nullptr && !pod_level->IsNull()) {
-    auto amounts = ParseAmounts(*pod_level);
-    if (!amounts) return Below("spec.resources", amounts.error());
+    auto amounts = reader.ReadBoth(*pod_level, [] { return "spec.resources"; });
+    if (!amounts) return amounts.error();
+    ReadInstead(amounts->requests, unread.requests);
+    ReadInstead(amounts->limits, unread.limits);
     resources.pod_level = std::move(*amounts);
   }
-  auto overhead = ResourceListFrom(pod.At({"spec", "overhead"}), "spec.overhead");
+  const json::Value* spec = pod.At({"spec"});
+  if (spec == nullptr) return resources;
+  // Overhead is added to the requests, and to limits.
+  std::set<std::string> of_overhead;
+  auto overhead = reader.Read(*spec, "overhead", of_overhead, [] { return "spec"; });
   if (!overhead) return overhead.error();
   resources.overhead = std::move(*overhead);
+  for (std::set<std::string>* into : {&unread.requests, &unread.limits}) {
+    into->insert(of_overhead.begin(), of_overhead.end());
+  }
   return resources;
 }
 
@@ -259,6 +306,9 @@ Amounts TotalOf(const PodResources& pod) {
 }
 
 bool IsBestEffort(const PodResources& pod) {
+  for (const auto* unread : {&pod.unread.requests, &pod.unread.limits}) {
+    if (unread->contains("cpu") || unread->contains("memory")) return false;
+  }
   if (pod.pod_level) return !HasPositiveCompute(*pod.pod_level);
   const auto asks = [](const Container& container) { return HasPositiveCompute(container.spec); };
   return std::ranges::none_of(pod.containers, asks) &&

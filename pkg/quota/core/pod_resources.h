@@ -4,6 +4,7 @@
 // resource/helpers.go). Pure functions; any thread.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,23 +32,32 @@ struct Container {
   bool restartable = false;  // of an init container: it is a sidecar and keeps running
 };
 
+// Resources with an amount that cannot be read, in any container or for the whole pod.
+struct UnreadAmounts {
+  std::set<std::string> requests;
+  std::set<std::string> limits;
+  std::string why;  // the first one, with its field; "": none
+};
+
 struct PodResources {
   std::vector<Container> containers;
   std::vector<Container> init_containers;
   std::optional<Amounts> pod_level;
   ResourceList overhead;
+  UnreadAmounts unread = {};  // not in the lists above
 };
 
 // The fields that ParsePodResources reads, for a projection.
 std::vector<std::string> PodResourceFields();
 
-// Errors: kMalformed, naming the field.
+// Errors: kMalformed, naming the field, if something else than an amount cannot be read.
 base::Result<PodResources> ParsePodResources(const json::Value& pod);
 
 Amounts TotalOf(const PodResources& pod);
 
 // True if the API server would compute the QoS class BestEffort: no positive amount of cpu or
-// memory in any container, or, if the pod has pod-level resources, in those.
+// memory in any container, or, if the pod has pod-level resources, in those. An amount that cannot
+// be read may be positive.
 bool IsBestEffort(const PodResources& pod);
 
 }  // namespace quota::core

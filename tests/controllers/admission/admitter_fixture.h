@@ -18,7 +18,8 @@ namespace fixture {
 
 inline const api::GroupVersionResource kThings{"", "v1", "things"};
 
-// A thing uses one of "things", and the cpu of its spec, {"cpu":"2"}.
+// A thing uses one of "things", and the cpu of its spec, {"cpu":"2"}. A negative cpu counts as
+// nothing, and a text is unknown.
 inline base::Result<quota::ObjectFacts> FactsOfThing(const json::Value& object, base::WallTime) {
   quota::ObjectFacts facts;
   facts.now.usage.Set("things", quota::Quantity::FromInt(1));
@@ -28,7 +29,11 @@ inline base::Result<quota::ObjectFacts> FactsOfThing(const json::Value& object, 
     return quota::ObjectFacts{.flaw = "spec.cpu: must not be negative"};
   }
   const auto amount = quota::Quantity::Parse(cpu);
-  if (!amount) return amount.error().Wrap("spec.cpu");
+  if (!amount) {
+    facts.now.unread = {"cpu"};
+    facts.flaw = "spec.cpu: " + cpu;
+    return facts;
+  }
   facts.now.usage.Set("cpu", *amount);
   return facts;
 }

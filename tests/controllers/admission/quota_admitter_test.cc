@@ -68,6 +68,21 @@ TEST_CASE("quota admitter: an amount that cannot be counted is refused unless it
   CHECK(f.Used("q") == "cpu=3");
 }
 
+TEST_CASE("quota admitter: an amount that cannot be read is refused unless it is stored",
+          "[admission]") {
+  AdmitterFixture f;
+  const json::Value good = f.Store("good", "1");
+  const json::Value bad = f.Store("bad", "much");
+  f.PutQuota("q", {{"cpu", "9"}, {"things", "9"}});
+  const Answer refused = f.Get(Create("a", "more"));
+  CHECK(refused.kind == Kind::kRefused);
+  CHECK(refused.code == 403);
+  CHECK(refused.message == "it cannot be counted: spec.cpu: more");
+  CHECK(f.Get(Update(good, "more")).kind == Kind::kRefused);
+  CHECK(f.Get(Update(bad, "more")).kind == Kind::kAllowed);
+  CHECK(f.Used("q") == "things=2");
+}
+
 TEST_CASE("quota admitter: a request that needs nothing is admitted without a write",
           "[admission]") {
   AdmitterFixture f;
@@ -196,7 +211,7 @@ TEST_CASE("quota admitter: an invalid amount is an error, not zero", "[admission
   f.PutQuota("q", {{"cpu", "9"}});
   const Answer answer = f.Get(Create("a", "much"));
   CHECK(answer.kind == Kind::kRefused);
-  CHECK(answer.code == 500);
+  CHECK(answer.code == 403);
   CHECK(answer.message.find("spec.cpu") != std::string::npos);
 }
 

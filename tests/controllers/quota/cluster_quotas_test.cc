@@ -281,13 +281,14 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: usage above the limit sets a c
 }
 
 TEST_CASE_METHOD(ClusterFixture,
-                 "cluster quotas: an object that cannot be read is reported with its namespace",
+                 "cluster quotas: an object counts as far as it can be read, and is reported",
                  "[controllers]") {
   cluster.Serve(fixture::kSecrets, "Secret");
   PutNamespace("a-1", "a");
   PutNamespace("a-2", "a");
   PutNamespace("b-1", "b");
-  const json::Object spec{{"hard", json::Object{{"pods", "5"}, {"count/secrets", "5"}}}};
+  const json::Object spec{
+      {"hard", json::Object{{"pods", "5"}, {"requests.cpu", "9"}, {"count/secrets", "5"}}}};
   PutQuota("a", spec, "a");
   PutQuota("b", spec, "b");
   PutPod("one", "a-1");
@@ -299,9 +300,16 @@ TEST_CASE_METHOD(ClusterFixture,
   CHECK(Condition("a", "Stale") == "True ObjectUnreadable");
   CHECK(Condition("a", "Ready") == "False ObjectUnreadable");
   CHECK(Message("a", "Stale")
-            .starts_with("pods is stale, status.used keeps what was last known: namespace a-2 has "
-                         "an object that cannot be counted: a-2/odd: "));
-  CHECK(UsedPods("a") == "1");
+            .starts_with("requests.cpu is counted only as far as objects can be read: namespace "
+                         "a-2 has an object that cannot be counted: a-2/odd: "));
+  CHECK(UsedPods("a") == "2");
+  CHECK(Member("a", {"used", "requests.cpu"}) == "100m");
+  // What other tenants do is counted as ever.
+  PutPod("two", "a-1");
+  cluster.Delete(kPods, "a-1", "one");
+  PutPod("three", "a-1");
+  scheduler.RunFor(5s);
+  CHECK(Member("a", {"used", "requests.cpu"}) == "200m");
   CHECK(Member("a", {"used", "count/secrets"}) == "1");
   CHECK(Condition("b", "Ready") == "True Counted");
   cluster.Delete(kPods, "a-2", "odd");

@@ -286,6 +286,7 @@ TEST_CASE("quota conditions: each cause has a reason of its own", "[controllers]
   CHECK(reason(Kind::kRefused) == "ListFailed");
   CHECK(reason(Kind::kSilent) == "NoAnswer");
   CHECK(reason(Kind::kUnreadable) == "ObjectUnreadable");
+  CHECK(reason(Kind::kPartlyRead) == "ObjectUnreadable");
   CHECK(reason(Kind::kClassMissing) == "ClassNotFound");
   CHECK(reason(Kind::kNotServed) == "KindNotServed");
 }

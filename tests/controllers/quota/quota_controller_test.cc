@@ -260,17 +260,20 @@ TEST_CASE("quota controller: a resource that cannot be listed after a restart ke
 TEST_CASE("quota controller: names of an object that cannot be read keep their value",
           "[controllers]") {
   ControllerFixture f;
-  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "10"}, {"secrets", "3"}}));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "10"}, {"pods", "9"}, {"secrets", "3"}}));
+  f.cluster.Put(kQuotas, MakeQuota("other", {{"cpu", "10"}}, "team-b"));
   f.cluster.Put(kPods, MakePod("a", "100m"));
   f.RunFor(1s);
   f.cluster.Put(kPods, MakePod("b", "many"));
+  f.cluster.Put(kPods, MakePod("c", "2", "team-b"));
   f.cluster.Put(kSecrets, MakeSecret("s"));
   f.RunFor(1s);
-  CHECK(f.Used("q") == "cpu=100m,secrets=1");
+  CHECK(f.Used("q") == "cpu=100m,pods=2,secrets=1");
+  CHECK(f.Used("other", "team-b") == "cpu=2");
   f.cluster.Delete(kPods, "team-a", "b");
   f.cluster.Put(kPods, MakePod("c", "1"));
   f.RunFor(1s);
-  CHECK(f.Used("q") == "cpu=1100m,secrets=1");
+  CHECK(f.Used("q") == "cpu=1100m,pods=2,secrets=1");
 }
 
 TEST_CASE("quota controller: a name that cannot be read affects no other", "[controllers]") {

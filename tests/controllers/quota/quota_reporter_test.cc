@@ -111,18 +111,18 @@ TEST_CASE("quota reporter: a kind that still fails after an outage is reported",
 TEST_CASE("quota reporter: an object that cannot be read is reported, and its repair too",
           "[controllers]") {
   ControllerFixture f;
-  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}, {"secrets", "5"}}));
-  f.cluster.Put(kQuotas, MakeQuota("other", {{"secrets", "5"}}));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "5"}, {"pods", "5"}, {"secrets", "5"}}));
+  f.cluster.Put(kQuotas, MakeQuota("other", {{"pods", "5"}, {"secrets", "5"}}));
   f.cluster.Put(kPods, MakePod("odd", "lots"));
   f.RunFor(2s);
   REQUIRE(f.events.Texts().size() == 1);
   CHECK(f.events.Texts()[0].starts_with(
-      "QuotaStale q: pods is" + kKeeps +
+      "QuotaStale q: cpu is" + kKeeps +
       "namespace team-a has an object that cannot be counted: team-a/odd: spec.containers[0]"));
   f.cluster.Put(kPods, MakePod("odd", "1"));
   f.RunFor(2s);
   CHECK(f.events.Texts().size() == 2);
-  CHECK(f.events.Texts().back() == "QuotaHealed q: pods is counted again");
+  CHECK(f.events.Texts().back() == "QuotaHealed q: cpu is counted again");
 }
 
 TEST_CASE("quota reporter: a limit that cannot be read is reported", "[controllers]") {

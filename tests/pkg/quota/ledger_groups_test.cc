@@ -108,6 +108,35 @@ TEST_CASE("groups: an unknown object makes each of its groups unknown, with its 
   CHECK(SumOf(ledger, "all").starts_with("cpu="));
 }
 
+TEST_CASE("groups: the sum without unknown amounts follows its namespaces", "[quota]") {
+  Ledger ledger;
+  ledger.SetGroups("a", {"all", "red"});
+  ledger.SetGroups("b", {"all"});
+  const auto least = [&](const std::string& group) {
+    return ledger.Least({.group = group}, {}, {}, kNames)->ToString();
+  };
+  ledger.Set("a", Id(1), Pod("1"));
+  ObjectFacts odd = Pod("2");
+  odd.now.unread = {"cpu"};
+  odd.flaw = "b/x: no";
+  ledger.Set("b", Id(2), odd);
+  ledger.SetUnknown("b", Id(3), "b/y: no");
+  CHECK(least("all") == "cpu=3,pods=2");
+  CHECK(least("red") == "cpu=1,pods=1");
+  CHECK(SumOf(ledger, "all")
+            .starts_with("namespace b has 2 objects that cannot be counted, for example: b/"));
+  ledger.SetGroups("b", {"red"});
+  CHECK(least("red") == "cpu=3,pods=2");
+  CHECK(SumOf(ledger, "all") == "cpu=1,pods=1");
+  ledger.SetGroups("b", {"all"});
+  CHECK(SumOf(ledger, "red") == "cpu=1,pods=1");
+  ledger.Remove("b", Id(3));
+  CHECK(SumOf(ledger, "all") == "namespace b has an object that cannot be counted: b/x: no");
+  CHECK(ledger.Sum({.group = "all"}, {}, {}, {"pods"})->ToString() == "pods=2");
+  ledger.Remove("b", Id(2));
+  CHECK(SumOf(ledger, "all") == "cpu=1,pods=1");
+}
+
 TEST_CASE("groups: a sum that does not fit is saturated", "[quota]") {
   Ledger ledger;
   ledger.SetGroups("a", {"red"});

@@ -60,7 +60,7 @@ class World {
       const auto held = ledger_.Find(ns, Id(number));
       REQUIRE((held == nullptr) == facts.unknown);
       if (held == nullptr) anew.SetUnknown(ns, Id(number), "no");
-      if (held != nullptr) anew.Set(ns, Id(number), {.now = *held, .later = std::nullopt});
+      if (held != nullptr) anew.Set(ns, Id(number), {.now = *held, .flaw = "no"});
     }
     for (const ScopeSelector& selector : selectors_) {
       for (const Beside& beside : {Beside{}, Beside{.classes = &classes_}}) {
@@ -68,6 +68,8 @@ class World {
           const auto kept = ledger_.Sum({.ns = ns}, selector, kScopes, kNames, beside);
           const auto fresh = anew.Sum({.ns = ns}, selector, kScopes, kNames, beside);
           REQUIRE(Text(kept) == Text(fresh));
+          REQUIRE(Text(ledger_.Least({.ns = ns}, selector, kScopes, kNames, beside)) ==
+                  Text(anew.Least({.ns = ns}, selector, kScopes, kNames, beside)));
           ++(kept ? known : unknown);
         }
       }
@@ -94,6 +96,10 @@ class World {
                                         : std::to_string(Draw(kManyFacts)) + "m");
     facts.now.attributes = {{"S", Draw(2) == 0 ? "x" : "y"}};
     if (Draw(3) == 0) facts.now.classes = {{Draw(2) == 0 ? "large" : "small", 1 + Draw(3)}};
+    if (Draw(60) == 0) {
+      facts.now.unread = {Draw(2) == 0 ? "cpu" : "other"};
+      facts.flaw = "no";
+    }
     if (Draw(5) == 0) facts.later = LaterFacts{now_ + seconds(1 + Draw(20)), Using({})};
     if (Draw(5) == 0) {
       facts.now.parts = {{List({{"cpu", "1m"}}), {{"S", "x"}}}, {List({{"cpu", "2m"}}), {}}};
@@ -179,7 +185,7 @@ TEST_CASE("sums: only sums that are asked for are kept", "[quota]") {
     contents.Add(pool, pool.Acquire(Pod(std::to_string(cpu)).now), 1);
   };
   const auto ask = [&](const std::string& name) {
-    return Text(contents.Sum(pool, {.names = {name}}, audit));
+    return contents.Sum(pool, {.names = {name}}, audit)->usage.ToString();
   };
   add(1);
   CHECK(ask("cpu") == "cpu=1");

@@ -95,6 +95,44 @@ TEST_CASE("ledger: an empty namespace is freed", "[quota]") {
   CHECK(SumOf(ledger, "a") == "cpu=0,pods=0");
 }
 
+TEST_CASE("ledger: an unread amount makes only its own name unknown, in its own scope", "[quota]") {
+  Ledger ledger;
+  ledger.Set("a", Id(1), Now(Pod("1")));
+  ObjectFacts odd = Now(Pod("2"));
+  odd.now.unread = {"cpu"};
+  odd.now.attributes = {{"S", "x"}};
+  odd.flaw = "pod a/x: spec.overhead[cpu]: nonsense";
+  ledger.Set("a", Id(2), odd);
+  const auto sum = [&](const std::string& name, const ScopeSelector& selector = {}) {
+    const auto of_name = ledger.Sum({.ns = "a"}, selector, {"S"}, {name});
+    return of_name ? of_name->ToString() : of_name.error().message;
+  };
+  const std::string why =
+      "namespace a has an object that cannot be counted: pod a/x: spec.overhead[cpu]: nonsense";
+  CHECK(sum("cpu") == why);
+  CHECK(sum("pods") == "pods=2");
+  CHECK(sum("cpu", {{"S", ScopeOperator::kNotIn, {"x"}}}) == "cpu=1");
+  CHECK(ledger.Least({.ns = "a"}, {}, {"S"}, {"cpu", "pods"})->ToString() == "cpu=3,pods=2");
+  // The reason names the object that concerns the question.
+  ledger.SetUnknown("b", Id(3), "pod b/y: nothing of it");
+  odd.now.unread = {"memory"};
+  odd.flaw = "pod a/z: memory";
+  ledger.Set("a", Id(4), odd);
+  CHECK(sum("cpu") == why);
+  CHECK(sum("memory") == "namespace a has an object that cannot be counted: pod a/z: memory");
+  CHECK(ledger.Find("a", Id(2)) != nullptr);
+  SECTION("the object can be read again") { ledger.Set("a", Id(2), Now(Pod("2"))); }
+  SECTION("the object changes with time") {
+    odd.now.unread = {"cpu"};
+    odd.later = LaterFacts{base::WallTime(std::chrono::seconds(5)), Pod("2")};
+    ledger.Set("a", Id(2), odd);
+    ledger.Expire(base::WallTime(std::chrono::seconds(6)));
+  }
+  CHECK(sum("cpu") == "cpu=5");
+  ledger.Remove("a", Id(2));
+  CHECK(sum("cpu") == "cpu=3");
+}
+
 TEST_CASE("ledger: one unknown object makes its namespace unknown, never zero", "[quota]") {
   Ledger ledger;
   ledger.Set("a", Id(1), Now(Pod("1")));

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "pkg/quota/object_counter.h"
 #include "pkg/quota/quantity_field.h"
@@ -50,24 +52,31 @@ std::string_view StorageClassOf(const json::Value& claim) {
               : claim.StringAt({"spec", "storageClassName"});
 }
 
-// Whole bytes, rounded up; nullopt if there is no amount.
-base::Result<std::optional<Quantity>> BytesFrom(const json::Value* amount, const char* field) {
-  if (amount == nullptr) return std::optional<Quantity>();
+struct Storage {
+  std::optional<Quantity> bytes;  // as far as it can be read
+  std::string why;                // an amount cannot be read; "": none
+};
+
+// Whole bytes, rounded up.
+Storage BytesFrom(const json::Value* amount, const char* field) {
+  if (amount == nullptr) return {};
   const base::Result<Quantity> exact = QuantityFrom(*amount, field);
-  if (!exact) return exact.error();
-  return std::optional<Quantity>(exact->RoundUpToInteger());
+  if (!exact) return {.bytes = {}, .why = exact.error().message};
+  return {.bytes = exact->RoundUpToInteger(), .why = {}};
 }
 
 // The requested storage, or the allocated storage if that is more: a claim that was made smaller
 // after a failed expansion still holds the larger volume.
-base::Result<std::optional<Quantity>> StorageOf(const json::Value& claim) {
-  auto requested = BytesFrom(claim.At({"spec", "resources", "requests", "storage"}),
-                             "spec.resources.requests[storage]");
-  if (!requested || !*requested) return requested;
-  auto allocated = BytesFrom(claim.At({"status", "allocatedResources", "storage"}),
-                             "status.allocatedResources[storage]");
-  if (!allocated) return allocated;
-  return *allocated && **allocated > **requested ? allocated : requested;
+Storage StorageOf(const json::Value& claim) {
+  Storage storage = BytesFrom(claim.At({"spec", "resources", "requests", "storage"}),
+                              "spec.resources.requests[storage]");
+  if (!storage.bytes && storage.why.empty()) return storage;
+  Storage allocated = BytesFrom(claim.At({"status", "allocatedResources", "storage"}),
+                                "status.allocatedResources[storage]");
+  if (storage.why.empty()) storage.why = std::move(allocated.why);
+  const bool more = allocated.bytes && (!storage.bytes || *allocated.bytes > *storage.bytes);
+  if (more) storage.bytes = allocated.bytes;
+  return storage;
 }
 
 std::vector<Attribute> AttributesOf(const json::Value& claim) {
@@ -84,18 +93,23 @@ std::vector<Attribute> AttributesOf(const json::Value& claim) {
 }
 
 base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now*/) {
-  const base::Result<std::optional<Quantity>> storage = StorageOf(claim);
-  if (!storage) return storage.error();
+  Storage storage = StorageOf(claim);
   const Quantity one = Quantity::FromInt(1);
   ObjectFacts facts;
   ResourceList& usage = facts.now.usage;
+  std::vector<std::string> of_storage = {kStorage};
   usage = {{kClaims, one}, {"count/persistentvolumeclaims", one}};
-  if (*storage) usage.Set(kStorage, **storage);
   const std::string_view storage_class = StorageClassOf(claim);
   if (!storage_class.empty()) {
     usage.Set(OfClass(storage_class, kClaims), one);
-    if (*storage) usage.Set(OfClass(storage_class, kStorage), **storage);
+    of_storage.push_back(OfClass(storage_class, kStorage));
+    std::ranges::sort(of_storage);
   }
+  if (storage.bytes) {
+    for (const std::string& name : of_storage) usage.Set(name, *storage.bytes);
+  }
+  if (!storage.why.empty()) facts.now.unread = std::move(of_storage);
+  facts.flaw = std::move(storage.why);
   facts.now.attributes = AttributesOf(claim);
   return facts;
 }

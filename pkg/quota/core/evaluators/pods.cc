@@ -5,9 +5,11 @@
 #include <array>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "pkg/api/time.h"
 #include "pkg/quota/core/extended_resources.h"
@@ -66,6 +68,22 @@ ResourceList UsageOf(const Amounts& total) {
   return usage;
 }
 
+// The names under which the pod's usage is unknown, sorted.
+std::vector<std::string> UnreadNames(const UnreadAmounts& unread) {
+  if (unread.requests.empty() && unread.limits.empty()) return {};
+  const auto zeros = [](const std::set<std::string>& names) {
+    std::vector<ResourceList::Item> items;
+    for (const std::string& name : names) items.emplace_back(name, Quantity());
+    return ResourceList::FromItems(std::move(items));
+  };
+  std::vector<std::string> names;
+  for (const auto& [name, amount] : UsageOf({zeros(unread.requests), zeros(unread.limits)})) {
+    names.push_back(name);
+  }
+  std::erase_if(names, [](const auto& name) { return name == "pods" || name == "count/pods"; });
+  return names;
+}
+
 bool IsFinished(const json::Value& pod) {
   const std::string_view phase = pod.StringAt({"status", "phase"});
   return phase == "Succeeded" || phase == "Failed";
@@ -110,7 +128,10 @@ base::Result<ObjectFacts> FactsOf(const json::Value& pod, base::WallTime now) {
     return ObjectFacts{.now = std::move(stored), .later = std::nullopt, .tie = TieOf(pod)};
   }
   ObjectFacts facts{.now = {}, .later = std::nullopt, .tie = TieOf(pod)};
-  facts.now = {.usage = UsageOf(TotalOf(*resources)), .attributes = std::move(*attributes)};
+  facts.now = {.usage = UsageOf(TotalOf(*resources)),
+               .attributes = std::move(*attributes),
+               .unread = UnreadNames(resources->unread)};
+  facts.flaw = resources->unread.why;
   if (free_from) facts.later = LaterFacts{.at = *free_from, .facts = std::move(stored)};
   return facts;
 }

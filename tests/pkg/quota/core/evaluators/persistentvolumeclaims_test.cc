@@ -95,18 +95,36 @@ TEST_CASE("claims: storage counts in whole bytes, in total and for the storage c
   }
 }
 
-TEST_CASE("claims: the error for invalid storage names the field", "[quota][core]") {
-  const auto error = [](std::string_view claim) {
-    const auto facts = FactsOf(claim);
-    if (facts) return std::string("no error");
-    CHECK(facts.error().code == base::ErrorCode::kMalformed);
-    return facts.error().message;
+TEST_CASE("claims: storage that cannot be read makes only its names unknown", "[quota][core]") {
+  const auto facts = [](std::string_view claim) {
+    const auto read = FactsOf(claim);
+    REQUIRE(read.has_value());
+    return *read;
   };
-  CHECK(error(R"({"spec":{"resources":{"requests":{"storage":"much"}}}})")
-            .starts_with("spec.resources.requests[storage]: "));
-  CHECK(error(R"({"spec":{"resources":{"requests":{"storage":"1"}}},
-                  "status":{"allocatedResources":{"storage":[]}}})") ==
-        "status.allocatedResources[storage]: must be a quantity, not array");
+  const std::vector<std::string> unread = {"gold.storageclass.storage.k8s.io/requests.storage",
+                                           "requests.storage"};
+  const std::string counts =
+      "count/persistentvolumeclaims=1,"
+      "gold.storageclass.storage.k8s.io/persistentvolumeclaims=1,";
+  const auto much = facts(R"({"spec":{"storageClassName":"gold",
+                                      "resources":{"requests":{"storage":"much"}}}})");
+  CHECK(much.flaw.starts_with("spec.resources.requests[storage]: "));
+  CHECK(much.now.unread == unread);
+  CHECK(much.now.usage.ToString() == counts + "persistentvolumeclaims=1");
+  const auto allocated = facts(R"({"spec":{"storageClassName":"gold",
+                                           "resources":{"requests":{"storage":"7"}}},
+                                   "status":{"allocatedResources":{"storage":[]}}})");
+  CHECK(allocated.flaw == "status.allocatedResources[storage]: must be a quantity, not array");
+  CHECK(allocated.now.unread == unread);
+  CHECK(allocated.now.usage.ToString() ==
+        counts +
+            "gold.storageclass.storage.k8s.io/requests.storage=7,persistentvolumeclaims=1,"
+            "requests.storage=7");
+  // At least what was allocated is used.
+  const auto requested = facts(R"({"spec":{"resources":{"requests":{"storage":"x"}}},
+                                   "status":{"allocatedResources":{"storage":"9"}}})");
+  CHECK(requested.now.unread == std::vector<std::string>{"requests.storage"});
+  CHECK(requested.now.usage.Get("requests.storage").ToString() == "9");
 }
 
 TEST_CASE("claims: the evaluator owns its names", "[quota][core]") {

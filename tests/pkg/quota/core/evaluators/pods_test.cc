@@ -296,17 +296,69 @@ TEST_CASE("pods: a deletion without a valid time and grace period frees nothing"
 }
 
 TEST_CASE("pods: the error for an invalid pod names the field", "[quota][core]") {
-  CHECK(ErrorOf(R"({"spec":{"containers":[{},{"resources":{"requests":{"cpu":"1x"}}}]}})")
-            .starts_with("spec.containers[1].resources.requests[cpu]: quantities must match"));
   CHECK(ErrorOf(R"({"spec":{"initContainers":[{"resources":{"limits":[]}}]}})") ==
         "spec.initContainers[0].resources.limits: must be an object, not array");
-  CHECK(ErrorOf(R"({"spec":{"overhead":{"cpu":{}}}})") ==
-        "spec.overhead[cpu]: must be a quantity, not object");
+  CHECK(ErrorOf(R"({"spec":{"overhead":7}})") == "spec.overhead: must be an object, not number");
   CHECK(ErrorOf(R"({"status":{"containerStatuses":[{"name":"a",
-            "resources":{"requests":{"cpu":""}}}]}})")
-            .starts_with("status.containerStatuses[0].resources.requests[cpu]: quantities"));
+            "resources":{"requests":""}}]}})") ==
+        "status.containerStatuses[0].resources.requests: must be an object, not string");
   CHECK(ErrorOf(R"({"spec":{"activeDeadlineSeconds":"5"}})") ==
         "spec.activeDeadlineSeconds: must be an integer");
+}
+
+TEST_CASE("pods: an amount that cannot be read makes only its names unknown", "[quota][core]") {
+  struct UnreadRow {
+    std::string pod;
+    std::string flaw;  // its begin
+    std::vector<std::string> unread;
+    std::string usage;
+  };
+  const std::vector<UnreadRow> rows = {
+      {R"({"spec":{"containers":[{"resources":{"requests":{"cpu":"1","memory":"5"}}},
+                                 {"resources":{"requests":{"cpu":"1x","memory":"6"}}}]}})",
+       "spec.containers[1].resources.requests[cpu]: quantities must match",
+       {"cpu", "requests.cpu"},
+       "count/pods=1,cpu=1,memory=11,pods=1,requests.cpu=1,requests.memory=11"},
+      {R"({"spec":{"initContainers":[{"resources":{"limits":{"cpu":[],"example.com/a":[]}}}]}})",
+       "spec.initContainers[0].resources.limits[cpu]: must be a quantity, not array",
+       {"limits.cpu"},
+       "count/pods=1,pods=1"},
+      {R"({"spec":{"overhead":{"cpu":{}}}})",
+       "spec.overhead[cpu]: must be a quantity, not object",
+       {"cpu", "limits.cpu", "requests.cpu"},
+       "count/pods=1,pods=1"},
+      {R"({"status":{"containerStatuses":[{"name":"a","resources":{"requests":{"cpu":""}}}]}})",
+       "status.containerStatuses[0].resources.requests[cpu]: quantities",
+       {"cpu", "requests.cpu"},
+       "count/pods=1,pods=1"},
+      {R"({"status":{"containerStatuses":[
+            {"name":"a","resources":{},"allocatedResources":{"example.com/gpu":true}}]}})",
+       "status.containerStatuses[0].allocatedResources[example.com/gpu]: must be",
+       {"requests.example.com/gpu"},
+       "count/pods=1,pods=1"},
+      // What the pod requests as a whole counts instead.
+      {R"({"spec":{"resources":{"requests":{"cpu":"3"}},
+                   "containers":[{"resources":{"requests":{"cpu":"x","memory":"y"}}}]}})",
+       "spec.containers[0].resources.requests[cpu]: ",
+       {"memory", "requests.memory"},
+       "count/pods=1,cpu=3,pods=1,requests.cpu=3"},
+      {R"({"status":{"phase":"Failed"},
+           "spec":{"containers":[{"resources":{"requests":{"cpu":"x"}}}]}})",
+       "",
+       {},
+       "count/pods=1"},
+  };
+  for (const UnreadRow& row : rows) {
+    INFO(row.pod);
+    const ObjectFacts facts = FactsOf(row.pod);
+    CHECK(facts.flaw.starts_with(row.flaw));
+    CHECK(facts.flaw.empty() == row.flaw.empty());
+    CHECK(facts.now.unread == row.unread);
+    CHECK(facts.now.usage.ToString() == row.usage);
+  }
+  // The amount may be positive.
+  const ObjectFacts facts = FactsOf(rows[1].pod);
+  CHECK(facts.now.attributes.front() == Attribute{"NotBestEffort", ""});
 }
 
 TEST_CASE("pods: amounts beyond every number count as the most there is", "[quota][core]") {
