@@ -247,11 +247,16 @@ part_instructions() {
     tests/bench/instructions.sh -- bash tests/bench/instructions.sh
 }
 simulated() { repeatable "$1" 2700 build/bin/simulation -- build/bin/simulation "${@:2}"; }
-part_simulation() { simulated simulation --schedules 21000; }
-part_simulation_of_classes() { simulated simulation-of-classes --api ironcore --schedules 10000; }
+# with_odd NAME API PLAIN ODD: the odd schedules have the seeds after the others.
+with_odd() {
+  simulated "$1" --api "$2" --schedules "$3"
+  simulated "$1" --api "$2" --schedules "$4" --seed "$(($3 + 1))" --odd 1
+}
+part_simulation() { with_odd simulation core 14000 7000; }
+part_simulation_of_classes() { with_odd simulation-of-classes ironcore 6600 3400; }
 part_simulation_of_trees() {
-  simulated simulation-of-trees --api cluster --schedules 5000
-  simulated simulation-of-trees --api joint --schedules 3000
+  with_odd simulation-of-trees cluster 3300 1700
+  with_odd simulation-of-trees joint 2000 1000
 }
 # The key is made of the fuzz targets alone: unit tests in that folder contain the path of the work
 # tree, so they differ between clones.

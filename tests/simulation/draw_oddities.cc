@@ -3,6 +3,7 @@
 // answers late. Each is in a part of the seeds, as an addition to the schedule that the seed has
 // without it.
 
+#include <algorithm>
 #include <random>
 
 #include "tests/simulation/schedule.h"
@@ -84,6 +85,16 @@ class OddDrawer {
       numbers["what"] = Below(8);
       Insert("forge", std::move(numbers));
     }
+    // Of these, only the last one shows what it does: the next list replaces it. So nothing follows
+    // the forged entry, and little the list of another quota.
+    if (!Percent(80)) return;
+    std::map<std::string, int> numbers = SomeQuota();
+    const bool entry = Percent(50);
+    numbers["what"] = entry ? 3 : 8;
+    auto& actions = schedule_.actions;
+    const std::size_t follow = entry ? 0 : std::min<std::size_t>(actions.size(), 3);
+    actions.insert(actions.end() - static_cast<std::ptrdiff_t>(follow),
+                   {"forge", Below(2'000), std::move(numbers)});
   }
 
   // Other draws do not use this name, so the object stays until something deletes it here.

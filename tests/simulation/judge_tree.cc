@@ -165,7 +165,7 @@ void Judge::CheckGuarantees(const Thing* before, const Thing& after) {
         own = own || (on_the_way && Get(MostPromised(*child, since), name) > 0);
         if (!on_the_way) promised += Get(LeastPromised(*child), name);
       }
-      if (own || promised == 0 || truth.at(name) + promised <= *limit) continue;
+      if (own || promised == 0 || Sum(truth.at(name), promised) <= *limit) continue;
       Violation("what is guaranteed to others is taken: quota " + quota.name + " " + name + " " +
                 std::to_string(truth.at(name)) + " and guaranteed " + std::to_string(promised) +
                 " of " + std::to_string(*limit) + ", by " + after.name);

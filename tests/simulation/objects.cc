@@ -137,7 +137,8 @@ std::int64_t UnitsOf(const quantity::Quantity& quantity) {
 bool IsSaidByClasses(const std::string& name) { return name == kCpu || name == kMemory; }
 
 bool HasLaterFormat(const StoredQuota& quota) {
-  return quota.reservations.find(R"("format":99)") != std::string::npos;
+  const bool of_this = quota.reservations.find(quota.uid) != std::string::npos;
+  return of_this && quota.reservations.find(R"("format":99)") != std::string::npos;
 }
 
 Amounts UsageOf(const Thing& thing, const Classes& classes) {

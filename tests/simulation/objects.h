@@ -50,6 +50,8 @@ using Texts = std::map<std::string, std::string>;
 inline constexpr std::int64_t kMost = 1'000'000'000'000'000;
 // An amount that is none.
 inline constexpr std::int64_t kUnreadable = -1;
+// The numbers of forged entries begin here. No replica makes so many.
+inline constexpr int kFirstForged = 900;
 // The text of an amount that is none.
 inline constexpr const char* kGarbage = "garbage";
 // The number that the text says, at most kMost. nullopt if it is no amount.
@@ -137,7 +139,7 @@ struct StoredQuota {
   [[nodiscard]] bool enforced() const { return !tree || tree->mode == InTree::Mode::kDeny; }
 };
 
-// Its list of reservations has a format that only a later version of the daemon may write.
+// Its own list of reservations has a format that only a later version of the daemon may write.
 bool HasLaterFormat(const StoredQuota& quota);
 // Omits the names that its class does not state, and the size that is no amount.
 Amounts UsageOf(const Thing& thing, const Classes& classes);

@@ -1,5 +1,6 @@
 #include "tests/simulation/planted.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "pkg/json/value.h"
@@ -144,6 +145,21 @@ void TakeFormat(json::Value& quota) {
   ReworkList(quota, [](json::Value& list) { list.AsObject()->Erase("format"); });
 }
 
+void TakeForOwn(json::Value& quota) {
+  const std::string uid(quota.StringAt({"metadata", "uid"}));
+  ReworkList(quota, [&](json::Value& list) { list.Make({"uid"}) = uid; });
+}
+
+// Removes the entries that were forged in this name.
+void TakeForged(json::Value& quota, const std::string& name) {
+  ReworkList(quota, [&](json::Value& list) {
+    if (list.At({"reservations"}) == nullptr) return;
+    std::erase_if(*list.Make({"reservations"}).AsArray(), [&](const json::Value& entry) {
+      return entry.StringAt({"by"}) == name && *entry.At({"n"})->AsInt64() >= kFirstForged;
+    });
+  });
+}
+
 // Replaces `used` by the value of the last write of a replica.
 void TakeStrangers(json::Value& quota) {
   const std::string_view text =
@@ -204,6 +220,11 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kDeletionKept, "deletion-kept", "is not the truth", Api::kCluster},
       {Planted::kLaterOverwritten, "later-overwritten", "of a later format is overwritten",
        Api::kCore, true},
+      {Planted::kForeignTaken, "foreign-taken", "is not the truth", Api::kCore, true},
+      {Planted::kFloorProves, "floor-proves", "times though nothing was wrong", Api::kCore, true},
+      {Planted::kSumKept, "sum-kept", "a request that fits is refused", Api::kCluster},
+      {Planted::kUnreadWhole, "unread-whole", "is not the truth", Api::kCluster, true},
+      {Planted::kForgedKept, "forged-kept", "still has reservations", Api::kCore, true},
       {Planted::kEachAlone, "each-alone", "what is admitted is not reserved", Api::kJoint},
       {Planted::kLeftToOther, "left-to-other", "what is admitted is not reserved", Api::kJoint},
   };
@@ -266,6 +287,11 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> PlantedClient::Strea
         std::move(*opened), [](json::Value& said) { said.Make({"items"}) = json::Array(); });
     co_return base::Result<Body>(std::move(body));
   }
+  if (opened && asked && planted_ == Planted::kFloorProves) {
+    Body body = std::make_unique<ReworkedBody>(std::move(*opened),
+                                               [this](json::Value& said) { AgeBelowFloor(said); });
+    co_return base::Result<Body>(std::move(body));
+  }
   if (!opened || !watch) co_return opened;
   if (!quotas && planted_ == Planted::kEventLost) {
     Body body = std::make_unique<LossyBody>(std::move(*opened), events_);
@@ -300,6 +326,11 @@ PlantedClient::Rework PlantedClient::ReworkOf(const std::string& path) {
   if (path.find("/resourcequotas") == std::string::npos) return nullptr;
   if (planted_ == Planted::kUnreadableDropped) return DropUnreadable;
   if (planted_ == Planted::kLaterOverwritten) return TakeFormat;
+  if (planted_ == Planted::kForeignTaken) return TakeForOwn;
+  if (planted_ == Planted::kForgedKept) {
+    return [this](json::Value& quota) { TakeForged(quota, name_); };
+  }
+  if (planted_ == Planted::kFloorProves) return [this](json::Value& quota) { NoteFloor(quota); };
   if (planted_ == Planted::kStrangerMissed) return TakeStrangers;
   if (planted_ != Planted::kNewestKept) return nullptr;
   return [this](json::Value& quota) { KeepNewest(quota); };
@@ -310,6 +341,21 @@ void PlantedClient::TakeLabelsOfRecreated(json::Value& ns) {
   const std::string name(ns.StringAt({"metadata", "name"}));
   if (first_uid_.try_emplace(name, uid).first->second == uid) return;
   ns.Make({"metadata", "labels"}) = json::Object();
+}
+
+void PlantedClient::NoteFloor(json::Value& quota) {
+  ReworkList(quota, [&](json::Value& list) {
+    const json::Value* const floor = list.At({"floor"});
+    if (floor == nullptr || !floor->IsObject()) return;
+    for (const auto& [resource, version] : *floor->AsObject()) {
+      floor_ = std::max<std::uint64_t>(floor_, std::stoull(*version.AsString()));
+    }
+  });
+}
+
+void PlantedClient::AgeBelowFloor(json::Value& answer) const {
+  json::Value& version = answer.Make({"metadata", "resourceVersion"});
+  if (std::stoull(*version.AsString()) < floor_) version = "1";
 }
 
 void PlantedClient::KeepNewest(json::Value& said) {
@@ -352,6 +398,13 @@ void FrozenModes::Freeze(admission::NamespaceQuotas& here) {
   }
 }
 
+void FrozenSums::Freeze(admission::NamespaceQuotas& here) {
+  for (admission::BookedQuota& booked : here.quotas) {
+    quota::ResourceList& below = booked.tree.promised_below;
+    below = below_.try_emplace(booked.quota->uid, below).first->second;
+  }
+}
+
 void Plant(Planted planted, std::uint64_t call, admission::Review& review) {
   if (planted == Planted::kChargePerCall) {
     review.object.Make({"metadata", "uid"}) =
@@ -380,6 +433,16 @@ void Plant(Planted planted, admission::NamespaceQuotas& here) {
 }
 
 void Plant(Planted planted, quota::QuotaApi& api) {
+  for (quota::Evaluator& evaluator : api.evaluators) {
+    if (planted != Planted::kUnreadWhole) break;
+    evaluator.facts_of = [facts_of = evaluator.facts_of](
+                             const json::Value& object,
+                             base::WallTime now) -> base::Result<quota::ObjectFacts> {
+      auto facts = facts_of(object, now);
+      if (!facts || facts->now.unread.empty()) return facts;
+      return base::Error{.code = base::ErrorCode::kMalformed, .message = facts->flaw};
+    };
+  }
   if (planted != Planted::kMissingFree) return;
   for (quota::Evaluator& evaluator : api.evaluators) {
     if (evaluator.classes) evaluator.classes->missing = quota::MissingClass::kUsesNothing;

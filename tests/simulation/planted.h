@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pkg/admission/quota_book.h"
@@ -56,6 +57,11 @@ enum class Planted : std::uint8_t {
   kUnreadableDropped,  // a quota with an amount that is none has no limits
   kDeletionKept,       // a deleted object is not taken off a sum
   kLaterOverwritten,   // a list of a later format is taken for one of ours
+  kForeignTaken,       // the list of another quota is taken for the quota's own
+  kFloorProves,        // a floor ahead of the server proves that the server was restored
+  kSumKept,            // the sum of the guarantees below a quota stays as it was seen first
+  kUnreadWhole,        // if one amount of an object cannot be read, nothing of it counts
+  kForgedKept,         // an entry that somebody forged in a replica's name stays in the list
   kEachAlone,          // each quota API decides for itself
   kLeftToOther,        // a call trusts that the webhook of another quota API is called as well
 };
@@ -72,7 +78,9 @@ const std::vector<PlantedName>& AllPlanted();
 // Around a replica's link.
 class PlantedClient final : public client::ApiClient {
  public:
-  PlantedClient(client::ApiClient& inner, Planted planted) : inner_(inner), planted_(planted) {}
+  // `name`: of the replica.
+  PlantedClient(client::ApiClient& inner, Planted planted, std::string name)
+      : inner_(inner), planted_(planted), name_(std::move(name)) {}
   base::Task<base::Result<client::ApiResponse>> Do(client::ApiRequest request) override;
   base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
       client::ApiRequest request) override;
@@ -85,11 +93,16 @@ class PlantedClient final : public client::ApiClient {
   void KeepNewest(json::Value& quota);
   // Removes the labels if the namespace existed before with another uid.
   void TakeLabelsOfRecreated(json::Value& ns);
+  void NoteFloor(json::Value& quota);
+  // Lets an answer that is older than the floor be older than everything that was shown.
+  void AgeBelowFloor(json::Value& answer) const;
 
   client::ApiClient& inner_;
   Planted planted_;
+  std::string name_;
   std::map<std::string, json::Value> newest_;     // by uid
   std::map<std::string, std::string> first_uid_;  // of namespaces, by name
+  std::uint64_t floor_ = 0;                       // the highest in a shown list
   int events_ = 0;
 };
 
@@ -118,6 +131,15 @@ class FrozenModes {
     quota::Quota shown;
   };
   std::map<std::string, Known> known_;  // by uid
+};
+
+// Keeps the sum of the guarantees below each quota as it was seen first.
+class FrozenSums {
+ public:
+  void Freeze(admission::NamespaceQuotas& here);
+
+ private:
+  std::map<std::string, quota::ResourceList> below_;  // by uid
 };
 
 void Plant(Planted planted, std::uint64_t call, admission::Review& review);

@@ -83,6 +83,7 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     Plant(planted_, here);
     if (planted_ == Planted::kStaleBatch) stale_.Age(here);
     if (planted_ == Planted::kModeFrozen) modes_.Freeze(here);
+    if (planted_ == Planted::kSumKept) sums_.Freeze(here);
     return here;
   }
   [[nodiscard]] Presence Look(std::string_view ns) const override {
@@ -152,6 +153,7 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
   const api::GroupVersionResource& quotas_;
   mutable StaleQuotas stale_;
   mutable FrozenModes modes_;
+  mutable FrozenSums sums_;
   std::list<Writing> writing_;
 };
 
@@ -162,7 +164,7 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
       settings_(std::move(settings)),
       clock_(timeline.scheduler(), settings_.ahead, settings_.rate),
       link_(timeline, server, clock_, settings_.seed),
-      client_(link_, settings_.planted),
+      client_(link_, settings_.planted, settings_.name),
       served_(client_, clock_),
       counts_(std::make_unique<Counts>(tell)),
       runner_(std::make_unique<leader::LeaderRunner>(clock_, client_, nullptr, LeaseOptions())),

@@ -192,7 +192,9 @@ Amounts Server::TrueUse(const StoredQuota& quota) const {
   for (const auto* things : {&claims_, &machines_}) {
     for (const auto& stored : *things) {
       const Thing& thing = stored.second;
-      if (!Matches(quota, thing)) continue;
+      // A quota over many namespaces counts what can be read.
+      const bool least = quota.tree && thing.size == kUnreadable;
+      if (least || !Matches(quota, thing)) continue;
       std::erase_if(use, [&](const auto& e) { return IsUnknown(thing, e.first, classes_); });
     }
   }

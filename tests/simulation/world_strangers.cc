@@ -13,6 +13,9 @@ using std::chrono_literals::operator""s;
 // A list of a later format is left alone for 42.4 s, by the slowest clock.
 constexpr base::Duration kLeavesAlone = 48s;
 
+// Of a quota in another cluster.
+constexpr const char* kUidElsewhere = "00000000-0000-4000-9999-000000000001";
+
 }  // namespace
 
 bool World::PerformOnStatus(const Action& action, const Server::Key& key) {
@@ -92,7 +95,7 @@ void World::Garble(const Action& action, const Server::Key& key) {
 // quota, 1 that of another cluster, 2 the same with a floor far ahead, 3 with an entry in the name
 // of a replica, 4 with an entry of nobody. Or a later version of the daemon wrote it: 5 with a
 // member that this one does not know, 6 with such a member in an entry, 7 in a format that it must
-// not write.
+// not write, 8 in that format for another quota.
 void World::Forge(const Server::Key& key, int what) {
   const StoredQuota* quota = server_.FindQuota(key);
   if (quota == nullptr || HasLaterFormat(*quota)) return;
@@ -112,15 +115,15 @@ void World::Forge(const Server::Key& key, int what) {
     for (const char* of : {"persistentvolumeclaims", "secrets"}) list.Make({"floor", of}) = ahead;
   }
   if (what == 5) list.Make({"later"}) = json::Object{{"by", "newer"}};
-  if (what == 7) {
+  if (what == 7 || what == 8) {
     list.Make({"format"}) = 99;
-    list.Make({"uid"}) = quota->uid;
+    list.Make({"uid"}) = what == 7 ? quota->uid : kUidElsewhere;
   }
   const bool entries_change = what == 3 || what == 4 || what == 6;
   if (entries_change && list.At({"writes"}) != nullptr) {
     json::Object entry;
     entry.Set("by", what == 3 ? replicas_[0]->name() : "nobody");
-    entry.Set("n", 900 + what);
+    entry.Set("n", kFirstForged + what);
     entry.Set("usage", json::Object{{kStorage, "3"}});
     entry.Set("of", "persistentvolumeclaims");
     entry.Set("objects", quota::Uid::FromText(server_.NewUid()).ToShortText());
@@ -130,7 +133,7 @@ void World::Forge(const Server::Key& key, int what) {
     entries.AsArray()->push_back(std::move(entry));
   }
   judge_.OnTrouble();
-  if (what >= 2) judge_.OnForeignRaise(*quota, kStorage, 9);
+  if (what >= 2 && what != 8) judge_.OnForeignRaise(*quota, kStorage, 9);
   judge_.OnForeignLowering(*quota);
   if (what == 7) EndsIn(kLeavesAlone);
   if (!list.AsObject()->empty()) server_.WriteReservations(key, json::Write(list));
