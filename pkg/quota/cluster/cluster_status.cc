@@ -1,8 +1,20 @@
 #include "pkg/quota/cluster/cluster_status.h"
 
+#include <map>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace quota {
+namespace {
+
+std::map<std::string_view, const json::Value*> IndexOf(const json::Object& object) {
+  std::map<std::string_view, const json::Value*> index;
+  for (const auto& [name, value] : object) index.emplace(name, &value);
+  return index;
+}
+
+}  // namespace
 
 const std::vector<std::string>& FurtherStatusMembers() {
   static const std::vector<std::string> members = {"observedGeneration", "available", "namespaces",
@@ -19,23 +31,28 @@ json::Object FurtherStatusOf(const json::Value& object) {
   return members;
 }
 
+// Lists of any length are compared: look-ups in a json::Object are linear.
 json::Object FurtherDifference(const json::Object& stored, const json::Object& desired) {
-  json::Object difference;
+  const std::map<std::string_view, const json::Value*> before = IndexOf(stored);
+  std::vector<json::Member> difference;
   for (const auto& [name, value] : desired) {
-    const json::Value* before = stored.Find(name);
-    if (before != nullptr && *before == value) continue;
-    const bool objects = before != nullptr && before->IsObject() && value.IsObject();
+    const auto found = before.find(name);
+    const json::Value* old = found != before.end() ? found->second : nullptr;
+    if (old != nullptr && *old == value) continue;
+    const bool objects = old != nullptr && old->IsObject() && value.IsObject();
     if (!objects) {
-      difference.Set(name, value);
+      difference.emplace_back(name, value);
       continue;
     }
-    json::Object inner = FurtherDifference(*before->AsObject(), *value.AsObject());
-    for (const auto& [old, unused] : *before->AsObject()) {
-      if (!value.AsObject()->Contains(old)) inner.Set(old, nullptr);
+    const json::Object inner = FurtherDifference(*old->AsObject(), *value.AsObject());
+    std::vector<json::Member> members(inner.begin(), inner.end());
+    const auto wanted = IndexOf(*value.AsObject());
+    for (const auto& [gone, unused] : *old->AsObject()) {
+      if (!wanted.contains(gone)) members.emplace_back(gone, nullptr);
     }
-    difference.Set(name, std::move(inner));
+    difference.emplace_back(name, json::Object::FromMembers(std::move(members)));
   }
-  return difference;
+  return json::Object::FromMembers(std::move(difference));
 }
 
 }  // namespace quota
