@@ -1,6 +1,7 @@
 #include "tests/fuzz/growth.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "pkg/json/value.h"
@@ -111,22 +112,27 @@ void GrowText(std::string_view text, std::size_t bytes, std::vector<Grown>& all)
   all.push_back({"lines", std::move(lines)});
 }
 
-std::vector<Grown> GrowPart(std::string_view part, std::size_t bytes) {
+// `only`: as of Grow(), without the number of the part.
+std::vector<Grown> GrowPart(std::string_view part, std::size_t bytes,
+                            const std::optional<std::string_view>& only) {
   std::vector<Grown> all;
   const auto value = json::Parse(part);
   if (!value || !IsContainer(*value)) {
     GrowText(part, bytes, all);
+    if (only) std::erase_if(all, [&](const Grown& grown) { return grown.place != *only; });
     return all;
   }
   std::set<std::string> places;
   FindPlaces(*value, "", places);
-  for (const std::string& place : places) all.push_back({place, Writer(place, bytes).Text(*value)});
+  for (const std::string& place : places) {
+    if (!only || *only == place) all.push_back({place, Writer(place, bytes).Text(*value)});
+  }
   return all;
 }
 
 }  // namespace
 
-std::vector<Grown> Grow(std::string_view input, std::size_t bytes) {
+std::vector<Grown> Grow(std::string_view input, std::size_t bytes, std::string_view place) {
   std::vector<std::string_view> parts;
   for (std::string_view left = input;;) {
     const std::size_t end = left.find(kLine);
@@ -136,13 +142,17 @@ std::vector<Grown> Grow(std::string_view input, std::size_t bytes) {
   }
   std::vector<Grown> all;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (Grown& grown : GrowPart(parts[i], bytes)) {
+    const std::string number = std::to_string(i + 1) + ":";
+    std::optional<std::string_view> only;
+    if (!place.empty() && !place.starts_with(number)) continue;
+    if (!place.empty()) only = place.substr(number.size());
+    for (Grown& grown : GrowPart(parts[i], bytes, only)) {
       std::string text;
       for (std::size_t part = 0; part < parts.size(); ++part) {
         if (part > 0) text += kLine;
         text += part == i ? std::string_view(grown.text) : parts[part];
       }
-      all.push_back({std::to_string(i + 1) + ":" + grown.place, std::move(text)});
+      all.push_back({number + grown.place, std::move(text)});
     }
   }
   return all;

@@ -16,7 +16,7 @@ struct Grown {
   std::string text;
 };
 
-// The input grown to about so many bytes, once in each place.
-std::vector<Grown> Grow(std::string_view input, std::size_t bytes);
+// The input grown to about so many bytes, once in each place, or only in `place` if it is not "".
+std::vector<Grown> Grow(std::string_view input, std::size_t bytes, std::string_view place = "");
 
 }  // namespace fuzz

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "pkg/json/value.h"
 #include "tests/bench/counted.h"
 #include "tests/fuzz/growth.h"
 #include "tests/fuzz/target.h"
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 // else.
 constexpr std::size_t kSmall = std::size_t{3} * 1024;
 constexpr std::size_t kLarge = std::size_t{32} * 1024;
-constexpr std::size_t kMostPlaces = 12;
+constexpr std::size_t kMostPlaces = 6;
 
 const fs::path kCorpus = tests::SourcePath("/tests/fuzz/corpus");
 
@@ -57,6 +58,40 @@ std::string WhatBreaks(const Target& target, std::string_view input) {
   }
 }
 
+// Grows the inputs, which have names, and counts both sizes of each.
+void CountGrown(const Target& target, const std::map<std::string, std::string>& inputs) {
+  std::map<std::string, std::string> names;  // of an input, by its place
+  for (const auto& [name, text] : inputs) {
+    for (const Grown& grown : Grow(text, 1)) names.emplace(grown.place, name);
+  }
+  std::size_t number = 0;
+  for (const auto& [place, name] : names) {
+    // Evenly chosen from all.
+    if (number++ * kMostPlaces % names.size() >= kMostPlaces) continue;
+    bool warm = false;
+    for (const std::size_t size : {kSmall, kLarge}) {
+      for (const Grown& grown : Grow(inputs.at(name), size, place)) {
+        INFO(name << " grown in " << place);
+        if (!std::exchange(warm, true)) CHECK(WhatBreaks(target, grown.text) == "");
+        bench::Counted([&] { CHECK(WhatBreaks(target, grown.text) == ""); });
+        std::printf("COUNTED %zu %s %s\n", grown.text.size(), name.c_str(), place.c_str());
+      }
+    }
+  }
+}
+
+// Searches all members for each member, as no decoder may.
+void FindEach(std::string_view input) {
+  const auto value = json::Parse(input);
+  Require(value && value->IsObject(), "an object");
+  for (const auto& [name, member] : *value->AsObject()) {
+    Require(value->AsObject()->Contains(name), "each member is found");
+  }
+}
+
+// complexity.sh must find it slow.
+constexpr Target kQuadratic{.name = "quadratic", .run = FindEach};
+
 TEST_CASE("fuzz: every input of the corpus keeps what its target promises", "[fuzz]") {
   for (const Target& target : Targets()) {
     for (const fs::path& file : FilesOf(target)) {
@@ -85,34 +120,17 @@ TEST_CASE("fuzz: every target has a corpus, and every corpus a target", "[fuzz]"
 
 // For complexity.sh, which counts the instructions of each run. Prints a line for each.
 TEST_CASE("fuzz: grown inputs of one target", "[.complexity]") {
-  const char* const wanted = std::getenv("QCM_FUZZ_TARGET");
-  const auto target = std::ranges::find_if(Targets(), [&](const Target& one) {
-    return wanted != nullptr && std::string_view(one.name) == wanted;
-  });
+  const char* const variable = std::getenv("QCM_FUZZ_TARGET");
+  const std::string wanted = variable != nullptr ? variable : "";
+  if (wanted == kQuadratic.name) return CountGrown(kQuadratic, {{"written", R"({"a":1})"}});
+  const auto target = std::ranges::find(Targets(), wanted, &Target::name);
   REQUIRE(target != Targets().end());
-  std::map<std::string, fs::path> files;  // by place
+  std::map<std::string, std::string> inputs;
   for (const fs::path& file : FilesOf(*target)) {
     const std::vector<char> bytes = BytesOf(file);
-    for (const Grown& grown : Grow({bytes.data(), bytes.size()}, 1))
-      files.emplace(grown.place, file);
+    inputs.emplace(file.filename(), std::string(bytes.begin(), bytes.end()));
   }
-  std::size_t number = 0;
-  for (const auto& [place, file] : files) {
-    // Evenly chosen from all.
-    if (number++ * kMostPlaces % files.size() >= kMostPlaces) continue;
-    const std::vector<char> bytes = BytesOf(file);
-    bool warm = false;
-    for (const std::size_t size : {kSmall, kLarge}) {
-      for (const Grown& grown : Grow({bytes.data(), bytes.size()}, size)) {
-        if (grown.place != place) continue;
-        INFO(file << " grown in " << place);
-        if (!std::exchange(warm, true)) CHECK(WhatBreaks(*target, grown.text) == "");
-        bench::Counted([&] { CHECK(WhatBreaks(*target, grown.text) == ""); });
-        std::printf("COUNTED %zu %s %s\n", grown.text.size(), file.filename().c_str(),
-                    place.c_str());
-      }
-    }
-  }
+  CountGrown(*target, inputs);
 }
 
 TEST_CASE("fuzz: inputs grow in each place", "[fuzz]") {
@@ -127,6 +145,9 @@ TEST_CASE("fuzz: inputs grow in each place", "[fuzz]") {
   CHECK(Grow(R"({"a":"b"})", 20).front().text == R"({"a":"b","a0":"b","a1":"b"})");
   CHECK(Grow(R"([{"name":"b"}])", 20).front().text == R"([{"name":"b"},{"name":"b0"}])");
   CHECK(Grow("10", 5)[1].text == "1000000");
+  const auto only = Grow("x\n\n====\n[1]", 50, "1:byte");
+  REQUIRE(only.size() == 1);
+  CHECK(only.front().place == "1:byte");
 }
 
 TEST_CASE("fuzz: a broken promise is reported", "[fuzz]") {

@@ -50,6 +50,7 @@ simulation|release|21 000 simulated schedules of three replicas
 simulation-of-classes|release|10 000 simulated schedules of ironcore classes
 simulation-of-trees|release|5 000 simulated schedules of ClusterQuotas, 3 000 with ResourceQuotas
 fuzz|asan|fuzzing of every parser
+growth|release|whether each parser takes time in proportion to its input
 tidy|-|clang-tidy on what the last day changed
 '
 row_of() { grep "^$1|" <<<"$part_table"; }
@@ -264,6 +265,8 @@ part_fuzz() {
   repeatable fuzz 3600 build/asan/bin/*_fuzz tests/fuzz -- env QCM_FUZZ_BUILT=true \
     bash tests/fuzz/run.sh --ci 20
 }
+
+part_growth() { tally growth 1800 env QCM_FUZZ_BUILT=true bash tests/fuzz/complexity.sh; }
 
 # assets NAME [PROGRAM FILTER…]: sets `assets` to the folder of etcd, kube-apiserver and kubectl.
 # Exit code 1: there is none; then the program's tests are counted.
