@@ -138,6 +138,12 @@ QuotaCount ObservedUsage::CountObjects(const quota::Quota& quota, base::Duration
       std::ranges::copy(source.names, std::back_inserter(count.observed.partial));
     }
     count.behind_until = std::max(count.behind_until, behind_until);
+    for (const auto& [name, limit] : quota.hard) {
+      const auto since = source.tracked->UnreadSince(name);
+      if (!since) continue;
+      unknown.push_back(name);
+      count.pending = count.pending || scheduler_.Now() - *since <= patience;
+    }
     for (Obstacle& obstacle : AddUsage(source, quota, count.observed)) {
       count.trouble += (count.trouble.empty() ? "" : "; ") + obstacle.why;
       count.obstacles.push_back(std::move(obstacle));

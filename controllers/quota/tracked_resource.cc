@@ -16,6 +16,8 @@ namespace {
 constexpr std::chrono::seconds kLongestExpiryWait{10};
 // A smaller difference is a correction of the clock (slewing), not a set clock.
 constexpr std::chrono::seconds kClockTolerance{1};
+// Between two attempts to read all objects again.
+constexpr std::chrono::seconds kReadsAgain{5};
 constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
 // Changes that are reported in one turn of the event loop: each enqueues quotas.
 constexpr std::size_t kChangesAStep = 64;
@@ -73,17 +75,20 @@ std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& contex
 }
 
 TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResource resource,
-                                 quota::Evaluator evaluator, UsageListener& listener)
+                                 quota::Evaluator evaluator, UsageListener& listener,
+                                 std::function<const quota::ClassTable*()> classes)
     : context_(std::move(context)),
       resource_(std::move(resource)),
       evaluator_(std::move(evaluator)),
       listener_(listener),
+      classes_(std::move(classes)),
       tasks_(context_.executor),
       metrics_(NewInformerMetrics(context_, context_.name, resource_)),
       recent_(kRecent),
       gone_(kGone),
       names_(kNamesKept),
       expiry_(context_.scheduler->NewAlarm()),
+      reading_(context_.scheduler->NewAlarm()),
       started_(context_.scheduler->Now()) {
   reflector_ = NewReflector(context_, resource_, evaluator_.fields, metrics_.get(), *this);
 }
@@ -91,6 +96,7 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
 void TrackedResource::Start() {
   tasks_.Spawn("reflector " + resource_.ToString(), [this] { return reflector_->Run(); });
   tasks_.Spawn("expiry " + resource_.ToString(), [this] { return WatchExpiry(); });
+  tasks_.Spawn("names " + resource_.ToString(), [this] { return ReadUnread(); });
 }
 
 base::Task<void> TrackedResource::Stop() {
@@ -114,8 +120,36 @@ void TrackedResource::Await(const std::string& version) {
   reflector_->Reopen();
 }
 
+bool TrackedResource::ByClass(std::string_view name) const {
+  return evaluator_.classes && evaluator_.classes->concerns && evaluator_.classes->concerns(name);
+}
+
+// True if objects can use something under this name.
+bool TrackedResource::MayCount(std::string_view name) const {
+  return evaluator_.owns(name) || ByClass(name);
+}
+
+void TrackedResource::Limit(std::string_view name) {
+  if (!MayCount(name) || !limited_.Add(name)) return;
+  unread_.OnLimited(name, context_.scheduler->Now());
+  if (!unread_.empty()) reading_->Wake();
+}
+
+void TrackedResource::Unlimit(std::string_view name) {
+  limited_.Remove(name);
+  unread_.OnUnlimited(name);
+}
+
+void TrackedResource::OnClasses() {
+  for (const std::string& name : limited_) {
+    if (ByClass(name)) unread_.OnClasses(name, context_.scheduler->Now());
+  }
+  if (!unread_.empty()) reading_->Wake();
+}
+
 void TrackedResource::BeginList() {
   drift_.reset();  // the new list finds what the resync was looking for
+  unread_.OnReadingBegins();
   completeness_.OnListBegins();
   // After a relist only its result counts, as after a start: what was shown before may come from
   // the state before a restore of the server.
@@ -142,10 +176,21 @@ void TrackedResource::ReportShown(const std::string& ns, const quota::Uid& uid) 
   if (completeness_.OnShown(newest_)) listener_.OnResourceState(evaluator_);
 }
 
-void TrackedResource::Count(const json::Value& object, const std::string& ns,
-                            const quota::Uid& uid) {
+const quota::ClassTable* TrackedResource::Classes() const {
+  return evaluator_.classes && classes_ ? classes_() : nullptr;
+}
+
+// The facts as the ledger keeps them.
+base::Result<quota::ObjectFacts> TrackedResource::FactsOf(const json::Value& object) {
   base::Result<quota::ObjectFacts> facts =
       evaluator_.facts_of(object, context_.scheduler->WallNow());
+  if (facts) unread_.OnLeftOut(limited_.Bound(*facts, Classes()));
+  return facts;
+}
+
+void TrackedResource::Count(const json::Value& object, const std::string& ns,
+                            const quota::Uid& uid) {
+  base::Result<quota::ObjectFacts> facts = FactsOf(object);
   if (!facts) {
     LOG_EVERY_N(WARNING, 100)
         << "object cannot be counted; its namespace's usage is unknown resource="
@@ -221,6 +266,7 @@ void TrackedResource::EndList() {
     LOG(INFO) << "counting resource=" << resource_.ToString() << " objects=" << ledger_.size()
               << " distinct=" << ledger_.distinct_facts();
   }
+  unread_.OnReadingEnds();
   for (const quota::LedgerChange& change : ledger_.EndSweep()) Report(change);
   listener_.OnResourceState(evaluator_);
 }
@@ -266,6 +312,27 @@ base::Task<void> TrackedResource::WatchExpiry() {
   }
 }
 
+// Reads all objects again while names are unread.
+base::Task<void> TrackedResource::ReadUnread() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    bool again = false;
+    if (!unread_.empty() && synced() && !drift_) {
+      LOG(INFO) << "reading all objects again, because a quota limits a name that was not counted"
+                << " resource=" << resource_.ToString();
+      unread_.OnReadingBegins();
+      const auto read = co_await Resync(kSettle, Depth::kWhole);
+      const bool ended = read && read->has_value();
+      if (ended && unread_.OnReadingEnds()) listener_.OnResourceState(evaluator_);
+      again = ended && !unread_.empty();
+    }
+    if (again) continue;
+    const bool idle = unread_.empty();
+    co_await reading_->WaitUntil(idle ? base::TimePoint::max()
+                                      : context_.scheduler->Now() + kReadsAgain);
+  }
+}
+
 base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(base::Duration settle,
                                                                              Depth depth) {
   const std::optional<DriftReport> superseded;
@@ -303,10 +370,18 @@ base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
       *context_.client, *context_.scheduler, std::move(options),
       [this, depth](const json::Value& object) {
         if (!drift_) return;
-        const bool whole = depth == Depth::kWhole;
-        drift_->OnListed(api::KeyOf(object), UidOf(object),
-                         whole ? quota::kNoVersion : VersionOf(object));
-        if (whole) TakeRead(object);
+        const quota::Uid uid = UidOf(object);
+        const std::string ns(api::Namespace(object));
+        const quota::VersionMark version = VersionOf(object);
+        const bool same = version != quota::kNoVersion && ledger_.VersionOf(ns, uid) == version;
+        drift_->OnListed(api::KeyOf(object), uid, version);
+        if (depth == Depth::kVersions) return;
+        // The same object as the held one, but its facts may have to be made anew.
+        if (same) {
+          Count(object, ns, uid);
+        } else {
+          TakeRead(object);
+        }
       },
       [this] {
         if (drift_) drift_->OnRestart();
@@ -340,7 +415,7 @@ base::Task<base::Result<void>> TrackedResource::ReadSuspects() {
 void TrackedResource::TakeRead(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
   if (!drift_ || !drift_->IsUnread(uid)) return;
-  auto facts = evaluator_.facts_of(object, context_.scheduler->WallNow());
+  auto facts = FactsOf(object);
   if (facts && !facts->flaw.empty()) facts->flaw = WithKey(object, facts->flaw);
   if (facts) drift_->OnRead(uid, std::move(*facts), VersionOf(object));
 }

@@ -17,6 +17,7 @@
 #include "controllers/quota/drift_finder.h"
 #include "controllers/quota/recent_names.h"
 #include "controllers/quota/recent_versions.h"
+#include "controllers/quota/unread_names.h"
 #include "informers/reflector.h"
 #include "pkg/api/resource.h"
 #include "pkg/base/scheduler.h"
@@ -26,6 +27,7 @@
 #include "pkg/metrics/informer_metrics.h"
 #include "pkg/quota/evaluator.h"
 #include "pkg/quota/ledger.h"
+#include "pkg/quota/limited_names.h"
 
 namespace controllers {
 
@@ -70,14 +72,26 @@ std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& contex
 
 class TrackedResource final : public informers::CollectionSink {
  public:
+  // `classes` returns those that the evaluator reads, if they are known. Null: it reads none.
   TrackedResource(TrackingContext context, api::GroupVersionResource resource,
-                  quota::Evaluator evaluator, UsageListener& listener);
+                  quota::Evaluator evaluator, UsageListener& listener,
+                  std::function<const quota::ClassTable*()> classes = nullptr);
 
   void Start();
   base::Task<void> Stop();
   // As Ledger::SetGroups().
   void SetGroups(std::string_view ns, std::vector<std::string> groups) {
     ledger_.SetGroups(ns, std::move(groups));
+  }
+  // A quota limits this name from now on, or none does any more. Facts have all limited names, and
+  // few others. If held facts may lack the name, it is unread until all objects were read again.
+  void Limit(std::string_view name);
+  void Unlimit(std::string_view name);
+  // The classes changed, or became known or unknown.
+  void OnClasses();
+  // Since when usage under this limited name is unknown; nullopt: it is known.
+  [[nodiscard]] std::optional<base::TimePoint> UnreadSince(std::string_view name) const {
+    return unread_.Since(name);
   }
   // Lists again, because the server was restored to an earlier state.
   void Relist();
@@ -87,7 +101,8 @@ class TrackedResource final : public informers::CollectionSink {
   void Await(const std::string& version);
 
   // kVersions compares versions, and reads objects in full if they differ. kWhole reads all objects
-  // in full: after the wall clock was set, facts of the same version may differ.
+  // in full, and makes the facts of the same version anew: after the wall clock was set, or for
+  // names that facts lack.
   enum class Depth : std::uint8_t { kVersions, kWhole };
   // Compares the ledger with a fresh list. Repairs and reports drift; the listener has got the
   // changes. nullopt if the resource relisted meanwhile, or if another resync is running. If there
@@ -136,6 +151,11 @@ class TrackedResource final : public informers::CollectionSink {
 
  private:
   base::Task<void> WatchExpiry();
+  base::Task<void> ReadUnread();
+  [[nodiscard]] bool MayCount(std::string_view name) const;
+  [[nodiscard]] bool ByClass(std::string_view name) const;
+  [[nodiscard]] const quota::ClassTable* Classes() const;
+  base::Result<quota::ObjectFacts> FactsOf(const json::Value& object);
   base::Task<base::Result<void>> ListVersions(Depth depth);
   base::Task<base::Result<void>> ReadSuspects();
   void TakeRead(const json::Value& object);
@@ -148,6 +168,9 @@ class TrackedResource final : public informers::CollectionSink {
   api::GroupVersionResource resource_;
   quota::Evaluator evaluator_;
   UsageListener& listener_;
+  std::function<const quota::ClassTable*()> classes_;
+  quota::LimitedNames limited_;
+  UnreadNames unread_;
   quota::Ledger ledger_;
   base::TaskGroup tasks_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;
@@ -156,10 +179,11 @@ class TrackedResource final : public informers::CollectionSink {
   RecentVersions gone_;
   RecentNames names_;
   std::string newest_;
-  base::TimePoint list_began_{};         // of the last list, complete or not
-  base::TimePoint listed_since_{};       // of the last complete list
-  std::unique_ptr<base::Alarm> expiry_;  // woken when the next LaterFacts may have moved closer
-  std::optional<DriftFinder> drift_;     // set during a resync
+  base::TimePoint list_began_{};          // of the last list, complete or not
+  base::TimePoint listed_since_{};        // of the last complete list
+  std::unique_ptr<base::Alarm> expiry_;   // woken when the next LaterFacts may have moved closer
+  std::unique_ptr<base::Alarm> reading_;  // woken when there is something to read again
+  std::optional<DriftFinder> drift_;      // set during a resync
   // how far it was ahead of the monotonic clock at the last check
   std::optional<base::Duration> wall_ahead_;
   Completeness completeness_;

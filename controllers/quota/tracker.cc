@@ -51,8 +51,24 @@ void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
     for (const auto& [resource, evaluator] : EvaluatorsFor(before->hard)) Unwant(resource);
   }
   if (classes_.OnQuota(before, after)) changed_->Wake();
-  OnClasses();
+  WantByClasses();
+  CountNames(before, after);
   if (by_namespace_) CountNamespaces(before, after);
+}
+
+void Tracker::CountNames(const quota::Quota* before, const quota::Quota* after) {
+  if (after != nullptr) {
+    for (const auto& [name, limit] : after->hard) {
+      if (names_[name]++ > 0) continue;
+      for (const auto& tracked : Watched()) tracked->Limit(name);
+    }
+  }
+  if (before == nullptr) return;
+  for (const auto& [name, limit] : before->hard) {
+    if (--names_.at(name) > 0) continue;
+    names_.erase(name);
+    for (const auto& tracked : Watched()) tracked->Unlimit(name);
+  }
 }
 
 std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard) const {
@@ -94,13 +110,18 @@ void Tracker::SetGroups(std::string_view ns, std::vector<std::string> groups) {
 
 // An evaluator is also wanted while it owns a name of a quota because of its classes, or may own
 // one: admission must see its objects to refuse them.
-void Tracker::OnClasses() {
+void Tracker::WantByClasses() {
   for (const quota::Evaluator& evaluator : api_.evaluators) {
     if (!evaluator.classes) continue;
     const bool wanted = classes_.GiveNames(evaluator);
     if (wanted && wanted_by_classes_.insert(evaluator.resource).second) Want(evaluator);
     if (!wanted && wanted_by_classes_.erase(evaluator.resource) > 0) Unwant(evaluator.resource);
   }
+}
+
+void Tracker::OnClasses() {
+  WantByClasses();
+  for (const auto& tracked : Watched()) tracked->OnClasses();
 }
 
 void Tracker::Want(const quota::Evaluator& evaluator) {
@@ -301,8 +322,10 @@ void Tracker::StartServed() {
     const auto served = ServedFor(wanted.evaluator);
     if (!served) continue;
     wanted.known_absent = false;
-    wanted.tracked =
-        std::make_shared<TrackedResource>(context_, *served, wanted.evaluator, listener_);
+    wanted.tracked = std::make_shared<TrackedResource>(
+        context_, *served, wanted.evaluator, listener_,
+        [this, resource = resource] { return classes_.Of(resource).table; });
+    for (const auto& [name, quotas] : names_) wanted.tracked->Limit(name);
     for (const auto& [ns, groups] : groups_) wanted.tracked->SetGroups(ns, groups);
     wanted.tracked->Start();
   }

@@ -102,6 +102,8 @@ class Tracker {
   // The resources of the evaluators of `hard`, and of evaluators that may own a name of `hard`
   // because of their classes.
   [[nodiscard]] std::set<api::GroupResource> LimitedBy(const quota::ResourceList& hard) const;
+  void CountNames(const quota::Quota* before, const quota::Quota* after);
+  void WantByClasses();
   void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
   void Want(const quota::Evaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
@@ -126,6 +128,7 @@ class Tracker {
   UsageListener& listener_;
   bool by_namespace_;
   std::map<api::GroupResource, Wanted> wanted_;
+  std::map<std::string, std::size_t> names_;  // limited name → number of quotas
   std::map<api::GroupResource, LimitedNamespaces> namespaces_;
   std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
   ClassTracker classes_;

@@ -60,6 +60,11 @@ void ClassTable::Clear() {
   unseen_.reset();
 }
 
+const ResourceList* ClassTable::AmountsOf(std::string_view name) const {
+  const auto at = classes_.find(name);
+  return at == classes_.end() ? nullptr : &at->second.one.amounts;
+}
+
 bool ClassTable::AnyUses(std::string_view resource_name) const {
   return std::any_of(classes_.begin(), classes_.end(), [&](const auto& entry) {
     return entry.second.one.amounts.Find(resource_name) != nullptr;

@@ -61,6 +61,8 @@ class ClassTable {
   void Clear();
 
   [[nodiscard]] bool Has(std::string_view name) const { return classes_.contains(name); }
+  // The amounts of one unit, as far as they are known; null: there is no such class.
+  [[nodiscard]] const ResourceList* AmountsOf(std::string_view name) const;
   // True if some class uses something under this resource name.
   [[nodiscard]] bool AnyUses(std::string_view resource_name) const;
   [[nodiscard]] std::size_t size() const { return classes_.size(); }

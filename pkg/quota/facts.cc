@@ -1,5 +1,7 @@
 #include "pkg/quota/facts.h"
 
+#include <random>
+
 #include "pkg/quota/hash.h"
 
 namespace quota {
@@ -23,10 +25,16 @@ std::uint64_t HashPart(const ResourceList& usage, const std::vector<Attribute>& 
   return hash;
 }
 
+std::uint64_t RandomSeed() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
 }  // namespace
 
 std::size_t Facts::Hash() const {
-  std::uint64_t hash = HashPart(usage, attributes, 0);
+  static const std::uint64_t seed = RandomSeed();
+  std::uint64_t hash = HashPart(usage, attributes, seed);
   for (const Part& part : parts) hash = HashPart(part.usage, part.attributes, hash);
   for (const std::string& name : unread) hash = HashText(name, hash);
   for (const ClassUnits& units : classes) {
@@ -35,6 +43,17 @@ std::size_t Facts::Hash() const {
     hash = Combine(hash, static_cast<std::uint64_t>(units.units >> 64));
   }
   return static_cast<std::size_t>(hash);
+}
+
+void Facts::ShrinkToFit() {
+  usage.ShrinkToFit();
+  attributes.shrink_to_fit();
+  classes.shrink_to_fit();
+  parts.shrink_to_fit();
+  for (Part& part : parts) {
+    part.usage.ShrinkToFit();
+    part.attributes.shrink_to_fit();
+  }
 }
 
 }  // namespace quota

@@ -48,7 +48,10 @@ struct Facts {
   // Sorted, each name once.
   std::vector<std::string> unread = {};
   bool operator==(const Facts& other) const = default;
+  // Differs between processes: strangers, who choose the names, cannot choose colliding ones.
   [[nodiscard]] std::size_t Hash() const;
+  // Frees memory that was reserved while the facts were made.
+  void ShrinkToFit();
 };
 
 // Facts that change only with time, such as those of a pod after twice its grace period. From `at`

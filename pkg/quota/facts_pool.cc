@@ -19,6 +19,7 @@ FactsId FactsPool::Acquire(Facts facts) {
   }
   const FactsId id = free_.back();
   free_.pop_back();
+  facts.ShrinkToFit();
   entries_[id] = {std::make_shared<const Facts>(std::move(facts)), hash, 1};
   by_hash_.emplace(hash, id);
   return id;

@@ -1,6 +1,8 @@
 #include "pkg/quota/resource_list.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace quota {
 namespace {
@@ -25,17 +27,19 @@ void SortByName(std::vector<Item>& items) {
 }
 
 // Both lists in order of the names. `both` combines the quantities of a common name.
-std::vector<Item> Merged(const std::vector<Item>& a, const std::vector<Item>& b, auto both) {
+std::vector<Item> Merged(std::vector<Item> a, std::vector<Item> b, auto both) {
+  if (a.empty()) return b;
+  if (b.empty()) return a;
   std::vector<Item> merged;
   merged.reserve(a.size() + b.size());
   auto of_b = b.begin();
-  for (const Item& item : a) {
-    while (of_b != b.end() && of_b->first < item.first) merged.push_back(*of_b++);
+  for (Item& item : a) {
+    while (of_b != b.end() && of_b->first < item.first) merged.push_back(std::move(*of_b++));
     const bool common = of_b != b.end() && SameName(*of_b, item);
-    merged.emplace_back(item.first, common ? both(item.second, of_b->second) : item.second);
-    if (common) ++of_b;
+    if (common) item.second = both(item.second, (of_b++)->second);
+    merged.push_back(std::move(item));
   }
-  merged.insert(merged.end(), of_b, b.end());
+  std::move(of_b, b.end(), std::back_inserter(merged));
   return merged;
 }
 
@@ -85,8 +89,9 @@ void ResourceList::Set(std::string_view name, Quantity quantity) {
   }
 }
 
-void ResourceList::SetAll(const ResourceList& other) {
-  items_ = Merged(items_, other.items_, [](Quantity, Quantity theirs) { return theirs; });
+void ResourceList::SetAll(ResourceList other) {
+  items_ = Merged(std::move(items_), std::move(other.items_),
+                  [](Quantity, Quantity theirs) { return theirs; });
 }
 
 void ResourceList::Erase(std::string_view name) {
@@ -94,7 +99,14 @@ void ResourceList::Erase(std::string_view name) {
   if (at != items_.end() && at->first == name) items_.erase(at);
 }
 
+std::size_t ResourceList::EraseIf(const std::function<bool(const Item&)>& erased) {
+  const std::size_t count = std::erase_if(items_, erased);
+  if (count > 0) items_.shrink_to_fit();
+  return count;
+}
+
 void ResourceList::Add(const ResourceList& other, quantity::Int128 times) {
+  if (other.empty()) return;
   std::vector<Item> sum;
   sum.reserve(items_.size() + other.size());
   auto own = items_.begin();

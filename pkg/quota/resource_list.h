@@ -3,6 +3,8 @@
 // Resource name → quantity, sorted by name: spec.hard, status.used, the usage of an object
 // (apiserver v0.36.3, pkg/quota/v1/resources.go). Values; any thread.
 
+#include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -27,8 +29,11 @@ class ResourceList {
   [[nodiscard]] const Quantity* Find(std::string_view name) const;
   void Set(std::string_view name, Quantity quantity);
   // Sets all names of `other`.
-  void SetAll(const ResourceList& other);
+  void SetAll(ResourceList other);
   void Erase(std::string_view name);
+  // Erases the items for which `erased` is true, and frees their memory. Returns their number.
+  std::size_t EraseIf(const std::function<bool(const Item&)>& erased);
+  void ShrinkToFit() { items_.shrink_to_fit(); }
   void Reserve(std::size_t names) { items_.reserve(names); }
   // Adds `times` times `other` to each name; new names are added.
   void Add(const ResourceList& other, quantity::Int128 times = 1);

@@ -11,4 +11,7 @@ namespace bench {
 void Counted(const std::function<void()>& work);
 void Uncounted(const std::function<void()>& work);
 
+// Makes callgrind write what it has counted since the last call into a file of its own.
+void WriteCount();
+
 }  // namespace bench

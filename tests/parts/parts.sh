@@ -246,6 +246,8 @@ part_differential() {
 part_instructions() {
   repeatable instructions 900 build/bin/instructions tests/bench/instruction_bounds.txt \
     tests/bench/instructions.sh -- bash tests/bench/instructions.sh
+  repeatable worst-objects 1800 build/bin/worst_objects tests/bench/worst_objects.sh -- \
+    bash tests/bench/worst_objects.sh
 }
 simulated() { repeatable "$1" 2700 build/bin/simulation -- build/bin/simulation "${@:2}"; }
 # with_odd NAME API PLAIN ODD: the odd schedules have the seeds after the others.

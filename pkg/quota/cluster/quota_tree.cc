@@ -1,6 +1,8 @@
 #include "pkg/quota/cluster/quota_tree.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "pkg/quota/cluster/guarantee.h"
@@ -120,10 +122,21 @@ QuotaTree::Node* QuotaTree::Find(std::string_view quota) const {
 }
 
 QuotaTree::Nodes QuotaTree::Selecting(const json::Value* labels) const {
+  // Sorted once: thousands of selectors may look at thousands of labels.
+  std::map<std::string_view, std::string_view> sorted;
+  if (labels != nullptr && labels->IsObject()) {
+    for (const auto& [key, value] : *labels->AsObject()) {
+      if (const std::string* text = value.AsString()) sorted.emplace(key, *text);
+    }
+  }
+  const api::LabelGetter label = [&](std::string_view key) -> std::optional<std::string_view> {
+    const auto found = sorted.find(key);
+    return found == sorted.end() ? std::nullopt : std::optional(found->second);
+  };
   Nodes selecting;
   selectors_.VisitCandidates(labels, [&](std::string_view name) {
     Node* const node = Find(name);
-    if (node->selector->Matches(labels)) selecting.push_back(node);
+    if (node->selector->Matches(label)) selecting.push_back(node);
   });
   std::ranges::sort(selecting, {}, &Node::name);
   return selecting;

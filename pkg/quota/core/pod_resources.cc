@@ -115,7 +115,6 @@ base::Result<std::vector<Container>> ParseContainers(const json::Array& list, co
       if (!amounts) return amounts.error();
       container.spec = std::move(*amounts);
     }
-    container.effective = container.spec;
     containers.push_back(std::move(container));
   }
   return containers;
@@ -128,7 +127,7 @@ void ApplyStatus(const json::Array& list, const ActuatedByName& actuated, bool i
     if (only_restartable && !containers[i].restartable) continue;
     const auto at = actuated.find(list[i].StringAt({"name"}));
     if (at == actuated.end()) continue;
-    containers[i].effective = Effective(containers[i].spec, at->second, infeasible);
+    containers[i].resized = Effective(containers[i].spec, at->second, infeasible);
   }
 }
 
@@ -153,14 +152,14 @@ struct Share {
   enum class Of : std::uint8_t { kContainer, kSidecar, kInitContainer };
   std::string_view name;
   Of of = Of::kContainer;
-  Quantity amount;
+  const Quantity* amount = nullptr;
 };
 
 std::vector<Share> SharesOf(const PodResources& pod, ResourceList Amounts::*list) {
   std::vector<Share> shares;
   const auto add = [&](const Container& container, Share::Of of) {
-    for (const auto& [name, amount] : container.effective.*list)
-      shares.push_back({name, of, amount});
+    for (const auto& [name, amount] : container.effective().*list)
+      shares.push_back({name, of, &amount});
   };
   for (const Container& one : pod.containers) add(one, Share::Of::kContainer);
   for (const Container& one : pod.init_containers) {
@@ -180,14 +179,14 @@ Quantity AtOnce(std::span<const Share> shares) {
     const bool sidecar = share.of == Share::Of::kSidecar;
     if (share.of != Share::Of::kContainer) {
       // The first summand decides the format.
-      const Quantity at_start = !sidecars ? share.amount
-                                : sidecar ? sidecars->Add(share.amount)
-                                          : share.amount.Add(*sidecars);
+      const Quantity at_start = !sidecars ? *share.amount
+                                : sidecar ? sidecars->Add(*share.amount)
+                                          : share.amount->Add(*sidecars);
       if (!peak || *peak < at_start) peak = at_start;
       if (!sidecar) continue;  // it ends before the others start
       sidecars = at_start;
     }
-    running = running.value_or(Quantity()).Add(share.amount);
+    running = running.value_or(Quantity()).Add(*share.amount);
   }
   return !running || (peak && *running < *peak) ? *peak : *running;
 }

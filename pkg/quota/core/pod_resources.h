@@ -27,8 +27,10 @@ struct Amounts {
 
 struct Container {
   Amounts spec;
-  // What counts: during an in-place resize, the larger of old and new amounts.
-  Amounts effective;
+  // During an in-place resize, the larger of old and new amounts.
+  std::optional<Amounts> resized;
+  // What counts.
+  [[nodiscard]] const Amounts& effective() const { return resized ? *resized : spec; }
   bool restartable = false;  // of an init container: it is a sidecar and keeps running
 };
 

@@ -50,20 +50,21 @@ ResourceList UsageOf(const Amounts& total) {
   const auto is_bare_too = [](std::string_view name) {
     return IsCompute(name) || IsHugePages(name);
   };
-  std::vector<ResourceList::Item> items = {{"count/pods", Quantity::FromInt(1)},
-                                           {"pods", Quantity::FromInt(1)}};
-  std::vector<ResourceList::Item> prefixed;  // in order, and perhaps many
+  ResourceList usage = {{"count/pods", Quantity::FromInt(1)}, {"pods", Quantity::FromInt(1)}};
+  // Both in order, and perhaps many.
+  std::vector<ResourceList::Item> bare;
+  std::vector<ResourceList::Item> prefixed;
   for (const auto& [name, request] : total.requests) {
     const bool bare_too = is_bare_too(name);
-    if (bare_too) items.emplace_back(name, request);
+    if (bare_too) bare.emplace_back(name, request);
     if (bare_too || IsExtended(name)) {
       prefixed.emplace_back(Prefixed(kRequestsPrefix, name), request);
     }
   }
   for (const auto& [name, limit] : total.limits) {
-    if (IsCompute(name)) items.emplace_back(Prefixed(kLimits, name), limit);
+    if (IsCompute(name)) usage.Set(Prefixed(kLimits, name), limit);
   }
-  ResourceList usage = ResourceList::FromItems(std::move(items));
+  usage.SetAll(ResourceList::FromItems(std::move(bare)));
   usage.SetAll(ResourceList::FromItems(std::move(prefixed)));
   return usage;
 }

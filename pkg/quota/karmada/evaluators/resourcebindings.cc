@@ -25,6 +25,8 @@ namespace {
 
 constexpr std::string_view kRequests = "requests.";
 constexpr std::string_view kScope = "PriorityClass";
+// Different priority classes of one workload. More would let one binding take any memory.
+constexpr std::size_t kMostClasses = 16;
 constexpr std::int64_t kMostReplicas = std::numeric_limits<std::int32_t>::max();
 
 // Every field by which an update can raise usage, or move it to another scope.
@@ -208,12 +210,17 @@ class Binding {
   }
 
   // Components with several priority classes become parts, for quotas with scopes.
-  static void SetWorkload(ByClass& by_class, Facts& facts) {
+  void SetWorkload(ByClass& by_class, Facts& facts) {
     Items all;
     for (auto& [priority_class, items] : by_class) {
       std::ranges::copy(items, std::back_inserter(all));
       std::vector<Attribute> attributes;
       if (!priority_class.empty()) attributes.emplace_back(kScope, priority_class);
+      if (facts.parts.size() == kMostClasses) {
+        Note("spec.components", "must not have more than " + std::to_string(kMostClasses) +
+                                    " different priority classes");
+        continue;
+      }
       if (by_class.size() > 1) {
         facts.parts.push_back({SumOf(std::move(items)), std::move(attributes)});
       } else {

@@ -1,0 +1,56 @@
+#pragma once
+
+// The names under which quotas of one API limit objects of one kind. They bound what facts keep:
+// all names that some quota limits, of all others only a little. Strangers choose many names (of
+// extended resources, of classes), and no quota ends what nobody limits.
+//
+// Whoever changes these names must read the objects again whose facts left the name out.
+//
+// Values; no I/O, one thread.
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "pkg/quota/class_table.h"
+#include "pkg/quota/facts.h"
+
+namespace quota {
+
+// The name of an object has at most so many bytes. A longer reference to one names none.
+inline constexpr std::size_t kLongestName = 253;
+
+class LimitedNames {
+ public:
+  // What facts keep of names and classes that no quota limits, in bytes. Enough for all names that
+  // nearly every object uses, so that a new limit seldom means reading objects again.
+  static constexpr std::size_t kSpareBytes = 1024;
+
+  bool Add(std::string_view name) { return names_.emplace(name).second; }
+  bool Remove(std::string_view name);
+  [[nodiscard]] bool Has(std::string_view name) const { return names_.contains(name); }
+  [[nodiscard]] auto begin() const { return names_.begin(); }
+  [[nodiscard]] auto end() const { return names_.end(); }
+
+  struct LeftOut {
+    bool names = false;
+    bool classes = false;  // references to classes, whose usage may be limited later
+    [[nodiscard]] bool any() const { return names || classes; }
+  };
+  // Leaves out of `facts` what is beyond kSpareBytes and that no quota limits. A class is limited
+  // if it uses a limited name, by `classes` (null: unknown). References to objects that are too
+  // long to name one are cut.
+  LeftOut Bound(ObjectFacts& facts, const ClassTable* classes) const;
+
+ private:
+  [[nodiscard]] bool Uses(const ClassTable* classes, std::string_view name) const;
+  void BoundOne(Facts& facts, const ClassTable* classes, LeftOut& left_out) const;
+
+  std::set<std::string, std::less<>> names_;
+};
+
+// The heap memory that the facts take, in bytes.
+std::size_t HeapBytes(const Facts& facts);
+
+}  // namespace quota

@@ -1,0 +1,124 @@
+#include "pkg/quota/limited_names.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "pkg/base/clock.h"
+#include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/facts_pool.h"
+#include "pkg/quota/ironcore/ironcore_quota.h"
+#include "pkg/quota/karmada/karmada_quota.h"
+#include "tests/pkg/quota/nasty_objects.h"
+#include "tests/pkg/quota/quota_testing.h"
+
+namespace quota::limited_names_test {
+namespace {
+
+// As pkg/quota/DESIGN.md states it.
+constexpr std::size_t kMostBytesAnObject = 8 << 10;
+
+ObjectFacts WithNames(int names) {
+  ObjectFacts facts;
+  facts.now.usage = List({{"pods", "1"}});
+  std::vector<ResourceList::Item> items;
+  for (int i = 0; i < names; ++i) {
+    items.emplace_back("requests.example.com/r" + std::to_string(i), Q("1"));
+  }
+  facts.now.usage.SetAll(ResourceList::FromItems(std::move(items)));
+  return facts;
+}
+
+TEST_CASE("limited names: facts keep all limited names, and few others", "[quota]") {
+  LimitedNames limited;
+  CHECK(limited.Add("requests.example.com/r99"));
+  CHECK_FALSE(limited.Add("requests.example.com/r99"));
+  ObjectFacts facts = WithNames(100);
+  CHECK(limited.Bound(facts, nullptr).names);
+  CHECK(facts.now.usage.Get("requests.example.com/r99") == Q("1"));
+  CHECK(facts.now.usage.size() < 20);
+  CHECK(HeapBytes(facts.now) < 2 * LimitedNames::kSpareBytes);
+
+  CHECK(limited.Remove("requests.example.com/r99"));
+  CHECK_FALSE(limited.Remove("requests.example.com/r99"));
+  CHECK(limited.Bound(facts, nullptr).names);
+  CHECK(facts.now.usage.Find("requests.example.com/r99") == nullptr);
+
+  ObjectFacts few = WithNames(5);
+  const Facts before = few.now;
+  CHECK_FALSE(limited.Bound(few, nullptr).any());
+  CHECK(few.now == before);
+}
+
+TEST_CASE("limited names: the names of an object with all of Kubernetes' own resources are kept",
+          "[quota]") {
+  ObjectFacts facts;
+  facts.now.usage = List({{"count/pods", "1"}, {"pods", "1"}});
+  for (const char* name : {"cpu", "memory", "ephemeral-storage"}) {
+    for (const char* prefix : {"", "requests.", "limits."}) {
+      facts.now.usage.Set(std::string(prefix) + name, Q("1"));
+    }
+  }
+  CHECK_FALSE(LimitedNames().Bound(facts, nullptr).any());
+}
+
+TEST_CASE("limited names: parts and facts to come are bounded, too", "[quota]") {
+  LimitedNames limited;
+  limited.Add("requests.example.com/r99");
+  ObjectFacts facts = WithNames(100);
+  facts.now.parts.push_back({facts.now.usage, {{"PriorityClass", std::string(1 << 20, 'x')}}});
+  facts.later = LaterFacts{.at = {}, .facts = facts.now};
+  CHECK(limited.Bound(facts, nullptr).names);
+  for (const Facts* one : {&facts.now, &facts.later->facts}) {
+    CHECK(HeapBytes(*one) < 4 * LimitedNames::kSpareBytes);
+    CHECK(one->parts[0].usage.size() < 20);
+    CHECK(one->parts[0].usage.Find("requests.example.com/r99") != nullptr);
+    CHECK(one->parts[0].attributes[0].second.size() < 300);
+  }
+}
+
+TEST_CASE("limited names: classes that use a limited name are kept", "[quota]") {
+  LimitedNames limited;
+  limited.Add("requests.example.com/gpu");
+  ClassTable classes;
+  classes.Set("class77", ClassUsage(List({{"requests.example.com/gpu", "1"}})));
+  classes.Set("class78", ClassUsage(List({{"requests.example.com/tpu", "1"}})));
+  ObjectFacts facts;
+  for (int i = 10; i < 100; ++i) facts.now.classes.push_back({"class" + std::to_string(i), 1});
+  ObjectFacts unknown = facts;
+  const LimitedNames::LeftOut left_out = limited.Bound(facts, &classes);
+  CHECK(left_out.classes);
+  CHECK_FALSE(left_out.names);
+  const auto has = [](const ObjectFacts& of, std::string_view name) {
+    return std::ranges::find(of.now.classes, name, &ClassUnits::name) != of.now.classes.end();
+  };
+  CHECK(has(facts, "class77"));
+  CHECK_FALSE(has(facts, "class78"));
+  CHECK(limited.Bound(unknown, nullptr).classes);
+  CHECK_FALSE(has(unknown, "class77"));
+}
+
+// The memory of the ledger beside the object's entry in its table. API servers accept objects that
+// are ten times as large; what is not bounded shows at this size as well, and sooner.
+TEST_CASE("limited names: no object of any kind takes more memory than stated", "[quota]") {
+  for (const QuotaApi& api : {CoreQuotaApi(), KarmadaQuotaApi(), IroncoreQuotaApi()}) {
+    for (const Evaluator& evaluator : api.evaluators) {
+      int readable = 0;
+      nasty::ForEachObject(evaluator, nasty::kMostBytes / 10, [&](const nasty::Object& object) {
+        INFO(api.name << " " << evaluator.resource.ToString() << " " << object.what);
+        auto facts = evaluator.facts_of(object.value, base::WallTime());
+        if (!facts) return;  // only a short reason is kept
+        ++readable;
+        LimitedNames().Bound(*facts, nullptr);
+        facts->now.ShrinkToFit();
+        std::size_t bytes = HeapBytes(facts->now);
+        if (facts->later) bytes += HeapBytes(facts->later->facts);
+        if (facts->tie) bytes += facts->tie->name.size() + facts->tie->created.size();
+        CHECK(bytes <= kMostBytesAnObject);
+      });
+      CHECK(readable > 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace quota::limited_names_test
