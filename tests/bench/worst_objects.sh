@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 
 # Instructions for each byte: of maps in the order in which API servers write them, and of maps in
 # another order, which are sorted.
-bound=200
+bound=350
 bound_unsorted=450
 
 if ! command -v valgrind >/dev/null; then
