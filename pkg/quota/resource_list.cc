@@ -1,5 +1,7 @@
 #include "pkg/quota/resource_list.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -26,20 +28,19 @@ void SortByName(std::vector<Item>& items) {
   std::ranges::stable_sort(items, {}, &Item::first);
 }
 
-// Both lists in order of the names. `both` combines the quantities of a common name.
-std::vector<Item> Merged(std::vector<Item> a, std::vector<Item> b, auto both) {
-  if (a.empty()) return b;
-  if (b.empty()) return a;
+// Both lists in order of the names. `both` combines the quantities of a common name. The names of
+// `a` are moved, because a list can have tens of thousands.
+std::vector<Item> Merged(std::vector<Item> a, auto of_b, auto end_of_b, auto both) {
+  if (of_b == end_of_b) return a;
   std::vector<Item> merged;
-  merged.reserve(a.size() + b.size());
-  auto of_b = b.begin();
+  merged.reserve(a.size() + static_cast<std::size_t>(end_of_b - of_b));
   for (Item& item : a) {
-    while (of_b != b.end() && of_b->first < item.first) merged.push_back(std::move(*of_b++));
-    const bool common = of_b != b.end() && SameName(*of_b, item);
+    while (of_b != end_of_b && of_b->first < item.first) merged.push_back(*of_b++);
+    const bool common = of_b != end_of_b && SameName(*of_b, item);
     if (common) item.second = both(item.second, (of_b++)->second);
     merged.push_back(std::move(item));
   }
-  std::move(of_b, b.end(), std::back_inserter(merged));
+  std::copy(of_b, end_of_b, std::back_inserter(merged));
   return merged;
 }
 
@@ -90,8 +91,16 @@ void ResourceList::Set(std::string_view name, Quantity quantity) {
 }
 
 void ResourceList::SetAll(ResourceList other) {
-  items_ = Merged(std::move(items_), std::move(other.items_),
+  items_ = Merged(std::move(items_), std::make_move_iterator(other.items_.begin()),
+                  std::make_move_iterator(other.items_.end()),
                   [](Quantity, Quantity theirs) { return theirs; });
+}
+
+void ResourceList::RaiseTo(const ResourceList& other) {
+  CHECK(&other != this);
+  // Of equal quantities the first one's format stays.
+  items_ = Merged(std::move(items_), other.begin(), other.end(),
+                  [](Quantity ours, Quantity theirs) { return ours < theirs ? theirs : ours; });
 }
 
 void ResourceList::Erase(std::string_view name) {
@@ -106,18 +115,15 @@ std::size_t ResourceList::EraseIf(const std::function<bool(const Item&)>& erased
 }
 
 void ResourceList::Add(const ResourceList& other, quantity::Int128 times) {
-  if (other.empty()) return;
-  std::vector<Item> sum;
-  sum.reserve(items_.size() + other.size());
-  auto own = items_.begin();
-  for (const auto& [name, quantity] : other) {
-    while (own != items_.end() && own->first < name) sum.push_back(*own++);
-    const bool common = own != items_.end() && own->first == name;
-    sum.emplace_back(name, (common ? own->second : Quantity()).Add(quantity.Mul(times)));
-    if (common) ++own;
+  CHECK(&other != this);
+  if (times != 1) {
+    ResourceList multiple = other;
+    for (Item& item : multiple.items_) item.second = item.second.Mul(times);
+    Add(multiple);
+    return;
   }
-  sum.insert(sum.end(), own, items_.end());
-  items_ = std::move(sum);
+  items_ = Merged(std::move(items_), other.begin(), other.end(),
+                  [](Quantity ours, Quantity theirs) { return ours.Add(theirs); });
 }
 
 ResourceList SumOf(std::vector<Item> items) {
@@ -160,10 +166,9 @@ ResourceList Excess(const ResourceList& a, const ResourceList& b) {
   return excess;
 }
 
-ResourceList Larger(const ResourceList& a, const ResourceList& b) {
-  // Of equal quantities the first one's format stays.
-  return ResourceList::FromItems(
-      Merged(a.items(), b.items(), [](Quantity x, Quantity y) { return x < y ? y : x; }));
+ResourceList Larger(ResourceList a, const ResourceList& b) {
+  a.RaiseTo(b);
+  return a;
 }
 
 ResourceList Smaller(const ResourceList& a, const ResourceList& b) {

@@ -30,16 +30,20 @@ class ResourceList {
   void Set(std::string_view name, Quantity quantity);
   // Sets all names of `other`.
   void SetAll(ResourceList other);
+  // Gives each name of `other` at least its quantity there. REQUIRES: `other` is another list.
+  void RaiseTo(const ResourceList& other);
   void Erase(std::string_view name);
   // Erases the items for which `erased` is true, and frees their memory. Returns their number.
   std::size_t EraseIf(const std::function<bool(const Item&)>& erased);
   void ShrinkToFit() { items_.shrink_to_fit(); }
   void Reserve(std::size_t names) { items_.reserve(names); }
-  // Adds `times` times `other` to each name; new names are added.
+  // Adds `times` times `other` to each name; new names are added. REQUIRES: `other` is another
+  // list.
   void Add(const ResourceList& other, quantity::Int128 times = 1);
   [[nodiscard]] bool empty() const { return items_.empty(); }
   [[nodiscard]] std::size_t size() const { return items_.size(); }
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
+  [[nodiscard]] std::vector<Item> Take() && { return std::move(items_); }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }
   // Equal names and values, whatever the format. A missing name is not a zero.
@@ -67,7 +71,7 @@ Quantity Rest(const Quantity& a, const Quantity& b);
 ResourceList Excess(const ResourceList& a, const ResourceList& b);
 
 // All names of both lists, each with the larger quantity.
-ResourceList Larger(const ResourceList& a, const ResourceList& b);
+ResourceList Larger(ResourceList a, const ResourceList& b);
 
 // The names of `a`, each with the smaller quantity; names missing in `b` are zero there.
 ResourceList Smaller(const ResourceList& a, const ResourceList& b);

@@ -20,8 +20,6 @@ struct Actuated {
 };
 using ActuatedByName = std::map<std::string_view, Actuated>;
 
-void RaiseTo(ResourceList& list, const ResourceList& other) { list = Larger(list, other); }
-
 std::string Element(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
@@ -95,9 +93,9 @@ bool IsResizeInfeasible(const json::Value& pod) {
 Amounts Effective(const Amounts& spec, const Actuated& actuated, bool infeasible) {
   // Of equal amounts the first one decides the format, so the order matters.
   Amounts effective = infeasible ? Amounts() : spec;
-  RaiseTo(effective.requests, actuated.amounts.requests);
-  RaiseTo(effective.requests, actuated.allocated);
-  RaiseTo(effective.limits, actuated.amounts.limits);
+  effective.requests.RaiseTo(actuated.amounts.requests);
+  effective.requests.RaiseTo(actuated.allocated);
+  effective.limits.RaiseTo(actuated.amounts.limits);
   return effective;
 }
 
@@ -196,14 +194,15 @@ ResourceList Aggregate(const PodResources& pod, ResourceList Amounts::*list) {
   std::vector<Share> shares = SharesOf(pod, list);
   const bool sorted = std::ranges::is_sorted(shares, {}, &Share::name);
   if (!sorted) std::ranges::stable_sort(shares, {}, &Share::name);
-  ResourceList total;
+  std::vector<ResourceList::Item> total;
+  total.reserve(shares.size());
   for (auto first = shares.begin(); first != shares.end();) {
     const auto end = std::find_if(first, shares.end(),
                                   [&](const Share& one) { return one.name != first->name; });
-    total.Set(first->name, AtOnce({first, end}));
+    total.emplace_back(first->name, AtOnce({first, end}));
     first = end;
   }
-  return total;
+  return ResourceList::FromItems(std::move(total));
 }
 
 void ReplaceByPodLevel(const ResourceList& pod_level, ResourceList& total) {

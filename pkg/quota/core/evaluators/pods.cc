@@ -46,20 +46,16 @@ std::string Prefixed(std::string_view prefix, std::string_view name) {
   return std::string(prefix).append(name);
 }
 
-ResourceList UsageOf(const Amounts& total) {
-  const auto is_bare_too = [](std::string_view name) {
-    return IsCompute(name) || IsHugePages(name);
-  };
+ResourceList UsageOf(Amounts total) {
   ResourceList usage = {{"count/pods", Quantity::FromInt(1)}, {"pods", Quantity::FromInt(1)}};
   // Both in order, and perhaps many.
   std::vector<ResourceList::Item> bare;
   std::vector<ResourceList::Item> prefixed;
-  for (const auto& [name, request] : total.requests) {
-    const bool bare_too = is_bare_too(name);
-    if (bare_too) bare.emplace_back(name, request);
-    if (bare_too || IsExtended(name)) {
-      prefixed.emplace_back(Prefixed(kRequestsPrefix, name), request);
-    }
+  for (auto& [name, request] : std::move(total.requests).Take()) {
+    const bool bare_too = IsCompute(name) || IsHugePages(name);
+    if (!bare_too && !IsExtended(name)) continue;
+    prefixed.emplace_back(Prefixed(kRequestsPrefix, name), request);
+    if (bare_too) bare.emplace_back(std::move(name), request);
   }
   for (const auto& [name, limit] : total.limits) {
     if (IsCompute(name)) usage.Set(Prefixed(kLimits, name), limit);
