@@ -4,6 +4,7 @@
 #include <future>
 
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/process.h"
 
 namespace e2e::large_objects_test {
 namespace {
@@ -73,6 +74,35 @@ TEST_CASE("large objects: events of a pod with 18 000 names refuse nobody",
   const std::string later = "requests." + NameOf(kNames - 1);
   a.api().MergePatch(PathOf("resourcequotas", other, "q"), HardPatch({{later, "9"}}));
   used({{"pods", "1"}, {limited, "1"}, {later, "1"}});
+}
+
+TEST_CASE("large objects: memory does not follow what no quota limits",
+          "[e2e][admission][large-objects][real-only]") {
+  constexpr int kHuge = 16;
+  constexpr int kClaims = 150;
+  constexpr std::size_t kClassBytes = 250'000;
+  constexpr long kMostGrowth = 15'000'000;
+  Admission a;
+  a.Limit("q", {{"pods", "100"}, {"requests.storage", "1Ti"}});
+  const long before = UsageOf(a.daemon().pid()).resident_bytes;
+  for (int i = 0; i < kHuge; ++i) {
+    const Attempt attempt = a.Post("pods", PodOfManyNames("many" + std::to_string(i)));
+    INFO(attempt.Text());
+    REQUIRE(attempt.ok());
+  }
+  for (int i = 0; i < kClaims; ++i) {
+    json::Value claim = Claim("long" + std::to_string(i), "1Gi");
+    claim.Make({"metadata", "annotations"}) =
+        json::Object{{"volume.beta.kubernetes.io/storage-class",
+                      std::string(kClassBytes, 's') + std::to_string(i)}};
+    const Attempt attempt = a.Post("persistentvolumeclaims", claim);
+    INFO(attempt.Text());
+    REQUIRE(attempt.ok());
+  }
+  a.scenario().WaitUsed("q", {{"pods", "16"}, {"requests.storage", "150Gi"}});
+  const long after = UsageOf(a.daemon().pid()).resident_bytes;
+  INFO("before " << before << " bytes, after " << after);
+  CHECK(after - before <= kMostGrowth);
 }
 
 }  // namespace e2e::large_objects_test

@@ -50,5 +50,26 @@ TEST_CASE("resource list: a growth and a rest differ for saturated amounts", "[q
         List({{"pods", "1"}}));
 }
 
+TEST_CASE("resource list: lists are merged by name", "[quota]") {
+  const ResourceList low = List({{"a", "1"}, {"c", "1024"}, {"e", "5"}});
+  const ResourceList other = List({{"b", "2"}, {"c", "1Ki"}, {"e", "7"}, {"f", "3"}});
+  ResourceList list = low;
+  list.RaiseTo(other);
+  // The first of two equal amounts decides the format.
+  CHECK(list.ToString() == "a=1,b=2,c=1024,e=7,f=3");
+  CHECK(Larger(low, {}) == low);
+  CHECK(Larger({}, low) == low);
+  list = low;
+  list.Add(other);
+  CHECK(list.ToString() == "a=1,b=2,c=2048,e=12,f=3");
+  list = low;
+  list.Add(other, -1);
+  CHECK(list.ToString() == "a=1,b=-2,c=0,e=-2,f=-3");
+  list = low;
+  list.SetAll(other);
+  CHECK(list.ToString() == "a=1,b=2,c=1Ki,e=7,f=3");
+  CHECK(std::move(list).Take().size() == 5);
+}
+
 }  // namespace
 }  // namespace quota::resource_list_test
