@@ -49,6 +49,7 @@ void Facts::ShrinkToFit() {
   usage.ShrinkToFit();
   attributes.shrink_to_fit();
   classes.shrink_to_fit();
+  unread.shrink_to_fit();
   parts.shrink_to_fit();
   for (Part& part : parts) {
     part.usage.ShrinkToFit();

@@ -94,6 +94,10 @@ void LimitedNames::BoundOne(Facts& facts, const ClassTable* classes, LeftOut& le
   };
   bound(facts.usage);
   for (Part& part : facts.parts) bound(part.usage);
+  const std::size_t unread = std::erase_if(facts.unread, [&](const std::string& name) {
+    return !Has(name) && !spare.Take(sizeof(name) + HeapBytes(name));
+  });
+  left_out.names = left_out.names || unread > 0;
   const std::size_t erased = std::erase_if(facts.classes, [&](const ClassUnits& units) {
     return !Uses(classes, units.name) && !spare.Take(sizeof(units) + HeapBytes(units.name));
   });
@@ -104,6 +108,8 @@ std::size_t HeapBytes(const Facts& facts) {
   std::size_t bytes = HeapBytes(facts.usage) + HeapBytes(facts.attributes) +
                       HeapBytes(facts.classes) + facts.parts.capacity() * sizeof(Part);
   for (const Part& part : facts.parts) bytes += HeapBytes(part.usage) + HeapBytes(part.attributes);
+  bytes += facts.unread.capacity() * sizeof(std::string);
+  for (const std::string& name : facts.unread) bytes += HeapBytes(name);
   return bytes;
 }
 

@@ -61,6 +61,20 @@ TEST_CASE("limited names: the names of an object with all of Kubernetes' own res
   CHECK_FALSE(LimitedNames().Bound(facts, nullptr).any());
 }
 
+TEST_CASE("limited names: the names of amounts that cannot be read are bounded, too", "[quota]") {
+  LimitedNames limited;
+  limited.Add("requests.example.com/r99");
+  ObjectFacts facts;
+  for (int i = 0; i < 100; ++i) {
+    facts.now.unread.push_back("requests.example.com/r" + std::to_string(i));
+  }
+  std::ranges::sort(facts.now.unread);
+  CHECK(limited.Bound(facts, nullptr).names);
+  facts.now.ShrinkToFit();
+  CHECK(HeapBytes(facts.now) < 2 * LimitedNames::kSpareBytes);
+  CHECK(std::ranges::find(facts.now.unread, "requests.example.com/r99") != facts.now.unread.end());
+}
+
 TEST_CASE("limited names: parts and facts to come are bounded, too", "[quota]") {
   LimitedNames limited;
   limited.Add("requests.example.com/r99");
