@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/wait.h"
 #include "tests/source_dir.h"
@@ -105,6 +106,22 @@ TEST_CASE("every object in manifests/ is accepted by a kube-apiserver, without a
     CHECK_NOTHROW(installation.Apply(folder));  // and again, as in an upgrade
   }
   installation.Kubectl({"apply", "-f", tests::SourcePath("/manifests/manual-webhook")});
+}
+
+TEST_CASE("no kind of manifests/ is in the category all, which kubectl delete all --all deletes",
+          "[e2e][manifests][server]") {
+  Scenario s;
+  const ClusterQuotas quotas(s.api());
+  const AppliedQuotas applied(s.api());
+  const json::Value served = s.api().Get("/apis/quota-controller-manager.io/v1alpha1");
+  std::set<std::string> kinds;
+  for (const json::Value& kind : *served.At({"resources"})->AsArray()) {
+    kinds.emplace(kind.StringAt({"name"}));
+    INFO(json::Write(kind));
+    CHECK_FALSE(Texts(kind.At({"categories"})).contains("all"));
+  }
+  CHECK(kinds.contains("clusterquotas"));
+  CHECK(kinds.contains("appliedclusterquotas"));
 }
 
 TEST_CASE("the shipped pods are admitted to a restricted namespace",
