@@ -44,8 +44,8 @@ readonly sanitized_chain=(tsan-units tsan-e2e asan-units asan-e2e)
 readonly real_chain=(kubernetes e2e-real sandbox-kubectl plugin chart manifests
   suite oldest newest)
 readonly build_chain=(tsan asan tidy)
-readonly compute_chain=(simulation simulation-of-classes simulation-of-trees instructions fuzz
-  differential)
+readonly compute_chain=(simulation simulation-of-classes simulation-of-trees instructions growth
+  fuzz differential)
 # The parts of a quick run; once the first have ended, the rest run in parallel.
 readonly quick_first=(release lint)
 readonly quick=(units e2e-sandbox quickstart)

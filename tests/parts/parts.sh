@@ -45,7 +45,7 @@ tsan|-|the build of the daemon and of the tests of pkg/http for the thread sanit
 tsan-units|tsan|unit tests of pkg/http under this sanitizer
 tsan-e2e|release tsan|scenarios of outages and strangers: daemon under the thread sanitizer
 differential|release|random objects, counted by us and by the code of Kubernetes
-instructions|release|how many instructions an event, a recount and a review may take
+instructions|release|instructions that an event, a recount and a review may take, at worst, too
 simulation|release|21 000 simulated schedules of three replicas
 simulation-of-classes|release|10 000 simulated schedules of ironcore classes
 simulation-of-trees|release|5 000 simulated schedules of ClusterQuotas, 3 000 with ResourceQuotas
@@ -246,7 +246,7 @@ part_differential() {
 part_instructions() {
   repeatable instructions 900 build/bin/instructions tests/bench/instruction_bounds.txt \
     tests/bench/instructions.sh -- bash tests/bench/instructions.sh
-  repeatable worst-objects 1800 build/bin/worst_objects tests/bench/worst_objects.sh -- \
+  repeatable instructions 1800 build/bin/worst_objects tests/bench/worst_objects.sh -- \
     bash tests/bench/worst_objects.sh
 }
 simulated() { repeatable "$1" 2700 build/bin/simulation -- build/bin/simulation "${@:2}"; }
