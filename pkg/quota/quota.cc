@@ -1,6 +1,8 @@
 #include "pkg/quota/quota.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "pkg/quota/cluster/cluster_status.h"
@@ -12,19 +14,22 @@ namespace {
 // are always set, or removed.
 json::Object Difference(const ResourceList& stored, const ResourceList& desired,
                         const std::vector<std::string>& garbage) {
-  json::Object difference;
+  std::vector<json::Member> difference;
   for (const auto& [name, quantity] : desired) {
     const Quantity* before = stored.Find(name);
-    if (before == nullptr || *before != quantity) difference.Set(name, quantity.ToString());
+    if (before == nullptr || *before != quantity) {
+      difference.emplace_back(name, quantity.ToString());
+    }
   }
   for (const auto& [name, quantity] : stored) {
-    if (desired.Find(name) == nullptr) difference.Set(name, nullptr);
+    if (desired.Find(name) == nullptr) difference.emplace_back(name, nullptr);
   }
   for (const std::string& name : garbage) {
     const Quantity* amount = desired.Find(name);
-    difference.Set(name, amount != nullptr ? json::Value(amount->ToString()) : json::Value());
+    difference.emplace_back(name,
+                            amount != nullptr ? json::Value(amount->ToString()) : json::Value());
   }
-  return difference;
+  return json::Object::FromMembers(std::move(difference));
 }
 
 }  // namespace
@@ -36,18 +41,20 @@ bool MayRefuse(const Quota& quota) {
 QuotaStatus DesiredStatus(const Quota& quota, const Observed& observed, const ResourceList& held) {
   QuotaStatus desired{.hard = quota.hard, .used = {}};
   desired.used.Reserve(quota.hard.size());
+  // A quota can have thousands of names.
+  const std::set<std::string_view> unknown(observed.unknown.begin(), observed.unknown.end());
+  const std::set<std::string_view> partial(observed.partial.begin(), observed.partial.end());
   for (const auto& [name, limit] : quota.hard) {
     if (std::ranges::binary_search(quota.unreadable.names, name)) continue;
     const Quantity* last = quota.status.used.Find(name);
     const Quantity* counted = observed.used.Find(name);
-    const bool unknown = std::ranges::find(observed.unknown, name) != observed.unknown.end();
-    if (counted == nullptr || unknown) {
+    if (counted == nullptr || unknown.contains(name)) {
       if (last != nullptr) desired.used.Set(name, *last);
       continue;
     }
     const Quantity used = std::max(counted->Add(held.Get(name)), Quantity());
-    const bool partial = std::ranges::find(observed.partial, name) != observed.partial.end();
-    desired.used.Set(name, partial && last != nullptr ? std::max(used, *last) : used);
+    desired.used.Set(name,
+                     partial.contains(name) && last != nullptr ? std::max(used, *last) : used);
   }
   return desired;
 }
