@@ -95,7 +95,7 @@ void LimitedNames::BoundOne(Facts& facts, const ClassTable* classes, LeftOut& le
   bound(facts.usage);
   for (Part& part : facts.parts) bound(part.usage);
   const std::size_t unread = std::erase_if(facts.unread, [&](const std::string& name) {
-    return !Has(name) && !spare.Take(sizeof(name) + HeapBytes(name));
+    return !Has(name) && !spare.Take(sizeof(std::string) + HeapBytes(name));
   });
   left_out.names = left_out.names || unread > 0;
   const std::size_t erased = std::erase_if(facts.classes, [&](const ClassUnits& units) {

@@ -19,6 +19,7 @@ std::string NameOf(int number) {
 
 json::Value PodOfManyNames(const std::string& name) {
   std::vector<json::Member> limits;
+  limits.reserve(kNames);
   for (int i = 0; i < kNames; ++i) limits.emplace_back(NameOf(i), "1");
   json::Value pod = Pod(name);
   // Requests of extended resources are their limits.

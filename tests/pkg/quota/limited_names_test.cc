@@ -21,6 +21,7 @@ ObjectFacts WithNames(int names) {
   ObjectFacts facts;
   facts.now.usage = List({{"pods", "1"}});
   std::vector<ResourceList::Item> items;
+  items.reserve(static_cast<std::size_t>(names));
   for (int i = 0; i < names; ++i) {
     items.emplace_back("requests.example.com/r" + std::to_string(i), Q("1"));
   }
@@ -65,6 +66,7 @@ TEST_CASE("limited names: the names of amounts that cannot be read are bounded, 
   LimitedNames limited;
   limited.Add("requests.example.com/r99");
   ObjectFacts facts;
+  facts.now.unread.reserve(100);
   for (int i = 0; i < 100; ++i) {
     facts.now.unread.push_back("requests.example.com/r" + std::to_string(i));
   }

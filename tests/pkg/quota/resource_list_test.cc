@@ -68,7 +68,8 @@ TEST_CASE("resource list: lists are merged by name", "[quota]") {
   list = low;
   list.SetAll(other);
   CHECK(list.ToString() == "a=1,b=2,c=1Ki,e=7,f=3");
-  CHECK(std::move(list).Take().size() == 5);
+  const std::vector<ResourceList::Item> items = std::move(list).Take();
+  CHECK(items.size() == 5);
 }
 
 }  // namespace

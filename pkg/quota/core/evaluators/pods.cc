@@ -70,6 +70,7 @@ std::vector<std::string> UnreadNames(const UnreadAmounts& unread) {
   if (unread.requests.empty() && unread.limits.empty()) return {};
   const auto zeros = [](const std::set<std::string>& names) {
     std::vector<ResourceList::Item> items;
+    items.reserve(names.size());
     for (const std::string& name : names) items.emplace_back(name, Quantity());
     return ResourceList::FromItems(std::move(items));
   };
