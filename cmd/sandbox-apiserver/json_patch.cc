@@ -1,6 +1,10 @@
 // JSON patch (RFC 6902) with JSON pointers (RFC 6901), and JSON merge patch (RFC 7386).
 
 #include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cmd/sandbox-apiserver/patch.h"
 #include "cmd/sandbox-apiserver/statuses.h"
@@ -171,17 +175,29 @@ Outcome<Value> ApplyJsonPatch(const Value& target, const Value& patch) {
 Value ApplyMergePatch(const Value& target, const Value& patch) {
   const Object* const changes = patch.AsObject();
   if (changes == nullptr) return patch;
-  Value result = target.IsObject() ? target : Value(Object());
-  Object& object = *result.AsObject();
-  for (const auto& [name, change] : *changes) {
-    if (change.IsNull()) {
-      object.Erase(name);
-      continue;
+  // Objects can have tens of thousands of members, and patches, too.
+  std::map<std::string_view, const Value*> left;
+  for (const auto& [name, change] : *changes) left.emplace(name, &change);
+  std::vector<json::Member> members;
+  members.reserve(changes->size());
+  if (const Object* const before = target.AsObject()) {
+    for (const auto& [name, value] : *before) {
+      const auto change = left.find(name);
+      if (change == left.end()) {
+        members.emplace_back(name, value);
+        continue;
+      }
+      if (!change->second->IsNull()) {
+        members.emplace_back(name, ApplyMergePatch(value, *change->second));
+      }
+      left.erase(change);
     }
-    const Value* const before = object.Find(name);
-    object.Set(name, ApplyMergePatch(before != nullptr ? *before : Value(), change));
   }
-  return result;
+  for (const auto& [name, change] : *changes) {
+    if (change.IsNull() || !left.contains(name)) continue;
+    members.emplace_back(name, ApplyMergePatch(Value(), change));
+  }
+  return Object::FromMembers(std::move(members));
 }
 
 }  // namespace sandbox
