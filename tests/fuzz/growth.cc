@@ -10,8 +10,6 @@
 namespace fuzz {
 namespace {
 
-constexpr std::string_view kLine = "\n====\n";
-
 bool IsContainer(const json::Value& value) { return value.IsObject() || value.IsArray(); }
 
 // The places of all objects and lists that have members.
@@ -135,10 +133,10 @@ std::vector<Grown> GrowPart(std::string_view part, std::size_t bytes,
 std::vector<Grown> Grow(std::string_view input, std::size_t bytes, std::string_view place) {
   std::vector<std::string_view> parts;
   for (std::string_view left = input;;) {
-    const std::size_t end = left.find(kLine);
+    const std::size_t end = left.find(kBetweenParts);
     parts.push_back(left.substr(0, end));
     if (end == std::string_view::npos) break;
-    left.remove_prefix(end + kLine.size());
+    left.remove_prefix(end + kBetweenParts.size());
   }
   std::vector<Grown> all;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -149,7 +147,7 @@ std::vector<Grown> Grow(std::string_view input, std::size_t bytes, std::string_v
     for (Grown& grown : GrowPart(parts[i], bytes, only)) {
       std::string text;
       for (std::size_t part = 0; part < parts.size(); ++part) {
-        if (part > 0) text += kLine;
+        if (part > 0) text += kBetweenParts;
         text += part == i ? std::string_view(grown.text) : parts[part];
       }
       all.push_back({number + grown.place, std::move(text)});

@@ -32,12 +32,12 @@ void RequireSame(std::string_view a, std::string_view b, const char* what) {
 }
 
 std::vector<std::string_view> Parts(std::string_view input, std::size_t count) {
-  constexpr std::string_view kLine = "\n====\n";
   std::vector<std::string_view> parts;
   while (parts.size() + 1 < count) {
-    const std::size_t end = input.find(kLine);
+    const std::size_t end = input.find(kBetweenParts);
     parts.push_back(input.substr(0, end));
-    input = end == std::string_view::npos ? std::string_view() : input.substr(end + kLine.size());
+    input = end == std::string_view::npos ? std::string_view()
+                                          : input.substr(end + kBetweenParts.size());
   }
   parts.push_back(input);
   return parts;

@@ -40,6 +40,7 @@ inline void Require(bool holds, const char* what) {
 // Requires equal texts; shows both if they differ.
 void RequireSame(std::string_view a, std::string_view b, const char* what);
 
+inline constexpr std::string_view kBetweenParts = "\n====\n";
 // Returns exactly `count` parts of the input, separated by lines of "====". Missing ones are empty;
 // the last one has the rest.
 std::vector<std::string_view> Parts(std::string_view input, std::size_t count);
