@@ -10,6 +10,12 @@
 namespace fuzz {
 namespace {
 
+// "a" and "b" to "a.b".
+std::string MemberOf(std::string place, std::string_view name) {
+  if (!place.empty()) place += ".";
+  return place.append(name);
+}
+
 bool IsContainer(const json::Value& value) { return value.IsObject() || value.IsArray(); }
 
 // The places of all objects and lists that have members.
@@ -17,7 +23,7 @@ void FindPlaces(const json::Value& value, const std::string& place, std::set<std
   if (value.IsObject()) {
     if (!value.AsObject()->empty()) places.insert(place);
     for (const auto& [name, member] : *value.AsObject()) {
-      FindPlaces(member, place.empty() ? name : place + "." + name, places);
+      FindPlaces(member, MemberOf(place, name), places);
     }
   } else if (value.IsArray()) {
     if (!value.AsArray()->empty()) places.insert(place);
@@ -52,7 +58,7 @@ class Writer {
     for (const auto& [name, member] : members) {
       text_ += std::exchange(separator, ',');
       text_.append(json::Quote(name)).append(":");
-      Append(member, place.empty() ? name : place + "." + name);
+      Append(member, MemberOf(place, name));
     }
     const std::string like = members.empty() ? "" : json::Write(members.begin()->second);
     for (int i = 0; grows && text_.size() < bytes_; ++i) {
