@@ -1,13 +1,12 @@
 // JSON patch (RFC 6902) with JSON pointers (RFC 6901), and JSON merge patch (RFC 7386).
 
 #include <charconv>
-#include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cmd/sandbox-apiserver/patch.h"
 #include "cmd/sandbox-apiserver/statuses.h"
+#include "pkg/json/index.h"
 
 namespace sandbox {
 namespace {
@@ -175,9 +174,7 @@ Outcome<Value> ApplyJsonPatch(const Value& target, const Value& patch) {
 Value ApplyMergePatch(const Value& target, const Value& patch) {
   const Object* const changes = patch.AsObject();
   if (changes == nullptr) return patch;
-  // Objects can have tens of thousands of members, and patches, too.
-  std::map<std::string_view, const Value*> left;
-  for (const auto& [name, change] : *changes) left.emplace(name, &change);
+  auto left = json::IndexOf(*changes);
   std::vector<json::Member> members;
   members.reserve(changes->size());
   if (const Object* const before = target.AsObject()) {

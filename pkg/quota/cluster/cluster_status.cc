@@ -1,20 +1,11 @@
 #include "pkg/quota/cluster/cluster_status.h"
 
-#include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "pkg/json/index.h"
+
 namespace quota {
-namespace {
-
-std::map<std::string_view, const json::Value*> IndexOf(const json::Object& object) {
-  std::map<std::string_view, const json::Value*> index;
-  for (const auto& [name, value] : object) index.emplace(name, &value);
-  return index;
-}
-
-}  // namespace
 
 const std::vector<std::string>& FurtherStatusMembers() {
   static const std::vector<std::string> members = {"observedGeneration", "available", "namespaces",
@@ -31,9 +22,8 @@ json::Object FurtherStatusOf(const json::Value& object) {
   return members;
 }
 
-// Lists of any length are compared: look-ups in a json::Object are linear.
 json::Object FurtherDifference(const json::Object& stored, const json::Object& desired) {
-  const std::map<std::string_view, const json::Value*> before = IndexOf(stored);
+  const auto before = json::IndexOf(stored);
   std::vector<json::Member> difference;
   for (const auto& [name, value] : desired) {
     const auto found = before.find(name);
@@ -46,7 +36,7 @@ json::Object FurtherDifference(const json::Object& stored, const json::Object& d
     }
     const json::Object inner = FurtherDifference(*old->AsObject(), *value.AsObject());
     std::vector<json::Member> members(inner.begin(), inner.end());
-    const auto wanted = IndexOf(*value.AsObject());
+    const auto wanted = json::IndexOf(*value.AsObject());
     for (const auto& [gone, unused] : *old->AsObject()) {
       if (!wanted.contains(gone)) members.emplace_back(gone, nullptr);
     }
