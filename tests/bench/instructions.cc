@@ -24,6 +24,7 @@
 #include "pkg/webhook/handler.h"
 #include "tests/bench/counted.h"
 #include "tests/bench/pod_events.h"
+#include "tests/bench/run_main.h"
 #include "tests/bench/staged_server.h"
 #include "tests/pkg/admission/sample_reviews.h"
 
@@ -345,7 +346,7 @@ struct Question {
   std::function<void()> ask;
 };
 
-int Main(int count, char** arguments) {
+int Main(const std::vector<std::string>& arguments) {
   const std::vector<Question> questions{
       {"event-json", kTimes, [] { Event(JsonEvent); }},
       {"event-protobuf", kTimes, [] { Event(ProtobufEvent); }},
@@ -359,7 +360,7 @@ int Main(int count, char** arguments) {
       {"decision-below-10-quotas", kTimes, [] { Decision(10, 1); }},
       {"decision-below-10000-quotas", kTimes, [] { Decision(10'000, 1); }},
   };
-  const std::string_view name = count == 2 ? arguments[1] : "";
+  const std::string_view name = arguments.size() == 1 ? std::string_view(arguments[0]) : "";
   for (const Question& question : questions) {
     if (question.name != name) continue;
     question.ask();
@@ -375,11 +376,4 @@ int Main(int count, char** arguments) {
 }  // namespace
 }  // namespace bench
 
-int main(int count, char** arguments) {
-  try {
-    return bench::Main(count, arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "instructions: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench::RunMain("instructions", argc, argv, bench::Main); }

@@ -23,6 +23,7 @@
 #include "pkg/quota/ledger.h"
 #include "pkg/quota/limited_names.h"
 #include "tests/bench/counted.h"
+#include "tests/bench/run_main.h"
 #include "tests/pkg/protobuf/encode.h"
 #include "tests/pkg/quota/nasty_objects.h"
 
@@ -183,8 +184,8 @@ void Measure(const KindOfObject& kind) {
   });
 }
 
-int Main(int count, char** arguments) {
-  const std::string_view name = count == 2 ? arguments[1] : "";
+int Main(const std::vector<std::string>& arguments) {
+  const std::string_view name = arguments.size() == 1 ? std::string_view(arguments[0]) : "";
   const std::vector<KindOfObject> kinds = Kinds();
   const auto kind = std::ranges::find(kinds, name, &KindOfObject::name);
   if (kind != kinds.end()) {
@@ -200,11 +201,4 @@ int Main(int count, char** arguments) {
 }  // namespace
 }  // namespace bench
 
-int main(int count, char** arguments) {
-  try {
-    return bench::Main(count, arguments);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "worst_objects: %s\n", error.what());
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench::RunMain("worst_objects", argc, argv, bench::Main); }
