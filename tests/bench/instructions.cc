@@ -202,7 +202,7 @@ void Deletion(int sizes) {
     scheduler.RunUntilIdle();
   });
   // Each pod that comes again is written, too.
-  Check(server.writes == 2 * (kWarmUp + kTimes), "not every deletion was written");
+  Check(server.writes == 2 * std::size_t{kWarmUp + kTimes}, "not every deletion was written");
 }
 
 // Keeps the last answer.
