@@ -87,11 +87,11 @@ struct UnreadableSpec {
 };
 
 // Names whose amounts in the stored status cannot be read or are negative. They count as never
-// written, and the next write of the status replaces them.
+// written, and the next write of the status replaces or removes them.
 struct StatusGarbage {
   std::vector<std::string> hard;
-  std::vector<std::string> used;
-  std::string why;  // the first one; "": there is none
+  std::vector<std::string> used;  // also those of `hard`
+  std::string why;                // the first one; "": there is none
 };
 
 struct Quota {

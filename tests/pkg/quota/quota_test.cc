@@ -230,6 +230,18 @@ TEST_CASE("quota: a status that cannot be read counts as never written, and is r
   }
 }
 
+TEST_CASE("quota: a count beside a limit that cannot be read is removed if it is unknown",
+          "[quota]") {
+  const Quota quota =
+      WithSpec(R"("spec":{"hard":{"pods":"5","cpu":"8"}},)"
+               R"("status":{"hard":{"pods":"1/0","cpu":"8"},"used":{"pods":"3","cpu":"2"}})");
+  const QuotaStatus desired =
+      DesiredStatus(quota, {.used = List({{"cpu", "2"}}), .unknown = {"pods"}}, {});
+  const auto patch = json::Parse(StatusPatch(quota, desired));
+  REQUIRE(patch.has_value());
+  CHECK(json::Write(*patch->At({"status"})) == R"({"hard":{"pods":"5"},"used":{"pods":null}})");
+}
+
 TEST_CASE("quota: only a quota that has no identity cannot be parsed", "[quota]") {
   CHECK(ParseQuota(Json(R"({"metadata":{"name":"q","uid":"u"}})")).error().message ==
         "metadata.resourceVersion: must be a string and not empty");
