@@ -60,6 +60,7 @@ class Connection {
   void Reset();
 
   [[nodiscard]] Socket& socket() { return *socket_; }
+  [[nodiscard]] const Socket& socket() const { return *socket_; }
   [[nodiscard]] const std::string& peer() const { return socket_->peer(); }
 
  private:

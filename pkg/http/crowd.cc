@@ -26,7 +26,7 @@ struct Crowd::Weight {
   static Standing StandingOf(const Guest& guest, base::Duration age) {
     // Waiting for the next request is allowed for any time, so age does not count here.
     if (guest.known_ && guest.state_ == Guest::State::kWaiting) return Standing::kKnown;
-    if (age >= kPatience) return Standing::kSlow;
+    if (age >= kPatience && guest.IsAwaited()) return Standing::kSlow;
     return guest.known_ ? Standing::kKnown : Standing::kNew;
   }
 

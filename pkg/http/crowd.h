@@ -8,7 +8,9 @@
 // use everything while nobody else needs it. When resources are scarce, guests give way in this
 // order:
 //
-//   1. slow guests: no good answer yet, or in the middle of a request, for 2 s;
+//   1. slow guests: no good answer yet, or in the middle of a request, for 2 s, and the server
+//   waits
+//      for them;
 //   2. new guests: none of their requests was answered well yet;
 //   3. known guests that wait for their next request or have just begun it.
 //
@@ -83,6 +85,9 @@ class Crowd::Guest {
   // kConnections: it must close now, and is no guest any more. kBytes: it must release what it
   // holds now. Must not call back.
   virtual void GiveWay(Scarce what) = 0;
+  // True if the server waits for the client; false if what the client sent waits for a busy server,
+  // which must not take its own delay for the client's.
+  [[nodiscard]] virtual bool IsAwaited() const = 0;
 
   // Waiting for a request; receiving a request or sending an answer; handling a request.
   enum class State { kWaiting, kMoving, kInHand };

@@ -207,6 +207,13 @@ void ServerConnection::GiveWay(Crowd::Scarce what) {
   connection_.EndReceive();
 }
 
+// What a client sends while its answer is written does not excuse that it does not read.
+bool ServerConnection::IsAwaited() const {
+  const bool receives =
+      phase_ == Phase::kHandshake || phase_ == Phase::kIdle || phase_ == Phase::kReading;
+  return !receives || !connection_.socket().HasArrivals();
+}
+
 void ServerConnection::StopNow() {
   stopping_ = true;
   handler_task_.Cancel();

@@ -57,6 +57,7 @@ class ServerConnection final : private Crowd::Guest {
   }
 
   void GiveWay(Crowd::Scarce what) override;
+  [[nodiscard]] bool IsAwaited() const override;
   base::Task<bool> Handshake();
   // nullopt: the client will send no more requests.
   base::Task<base::Result<std::optional<Request>>> ReadRequest();

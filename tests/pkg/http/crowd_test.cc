@@ -24,6 +24,8 @@ class Client final : public Crowd::Guest {
 
   Client(Crowd& crowd, const std::string& address) : Guest(crowd, address) {}
 
+  // Its bytes wait until the server reads them.
+  void Arrive() { arrived_ = true; }
   [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] bool released() const { return released_; }
 
@@ -31,6 +33,8 @@ class Client final : public Crowd::Guest {
   void GiveWay(Crowd::Scarce what) override {
     (what == Crowd::Scarce::kConnections ? closed_ : released_) = true;
   }
+  [[nodiscard]] bool IsAwaited() const override { return !arrived_; }
+  bool arrived_ = false;
   bool closed_ = false;
   bool released_ = false;
 };
@@ -128,6 +132,22 @@ TEST_CASE("crowd: a known client that sends a request slowly becomes unknown", "
   REQUIRE(party.crowd.MakeRoom());
   CHECK(slow.closed());
   CHECK_FALSE(fresh.closed());
+}
+
+TEST_CASE("crowd: a client whose bytes a busy server has not read is not slow", "[http][crowd]") {
+  Party party({.connections = 9, .bytes = 100});
+  Client& api_server = party.ComeKnown("a");
+  api_server.Become(State::kMoving);
+  REQUIRE(api_server.Hold(10));
+  api_server.Arrive();
+  Client& handshake = party.Come("b");
+  REQUIRE(handshake.Hold(5));
+  handshake.Arrive();
+  party.clock.Advance(3s);
+  Client& fresh = party.Come("c");
+  CHECK_FALSE(fresh.Hold(90));
+  CHECK_FALSE(api_server.released());
+  CHECK_FALSE(handshake.released());
 }
 
 TEST_CASE("crowd: no connection with a current request is closed", "[http][crowd]") {
