@@ -278,7 +278,9 @@ bool Replica::TakesBack(const Enforced& enforced, const client::ApiRequest& requ
                         std::string_view reservations, const json::Value& patch) const {
   const auto uid = patch.StringAt({"metadata", "uid"});
   const auto next = accounting::ReservationList::Parse(reservations, uid);
-  if (!next || patch.At({"status", "hard"}) != nullptr) return false;
+  // The first write of a status has empty amounts.
+  const json::Value* hard = patch.At({"status", "hard"});
+  if (!next || (hard != nullptr && !(hard->IsObject() && hard->AsObject()->empty()))) return false;
   bool found = false;
   const auto check = [&](const quota::Quota& quota) {
     const std::string path = enforced.api.resource.Path(quota.key.ns, quota.key.name, "status");
