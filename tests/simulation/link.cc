@@ -219,7 +219,9 @@ base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Link::Stream(
     if (!answer) co_return answer.error();
     const auto resource = Server::CollectionAt(request.path);
     if (resource) Raise(shown_, *resource, *listed_at);
-    const bool all = resource && request.path.find("/namespaces/") == std::string::npos;
+    // A question for the version asks for one object.
+    const bool all = resource && request.path.find("/namespaces/") == std::string::npos &&
+                     QueryOf(request, "limit") != "1";
     if (all) ++lists_[*resource];
     Body body = std::make_unique<TextBody>(std::move(answer->body));
     co_return base::Result<Body>(std::move(body));
