@@ -222,28 +222,28 @@ class SpecReader {
   bool all_unknown_ = false;
 };
 
-// Makes these names of quota.hard limited, and not counted yet. `names` are sorted. Returns those
-// that were counted.
-std::vector<std::string> Forget(const std::vector<std::string>& names, Quota& quota) {
+// Makes these names of quota.hard limited. `names` are sorted.
+void Limit(const std::vector<std::string>& names, Quota& quota) {
   std::vector<ResourceList::Item> limits;
   for (const std::string& name : names) {
     if (const Quantity* limit = quota.hard.Find(name)) limits.emplace_back(name, *limit);
   }
-  std::vector<std::string> forgotten;
-  std::vector<ResourceList::Item> counted;
-  for (const ResourceList::Item& item : quota.status.used) {
-    if (std::ranges::binary_search(names, item.first) && quota.hard.Find(item.first) != nullptr) {
-      forgotten.push_back(item.first);
-    } else {
-      counted.push_back(item);
-    }
-  }
   quota.status.hard.SetAll(ResourceList::FromItems(std::move(limits)));
-  quota.status.used = ResourceList::FromItems(std::move(counted));
-  return forgotten;
 }
 
-// A name that cannot be read in status.hard is limited as the spec says, and not counted yet.
+// Makes these names of quota.hard not counted yet. `names` are sorted.
+void Forget(const std::vector<std::string>& names, Quota& quota) {
+  std::vector<ResourceList::Item> counted;
+  for (const ResourceList::Item& item : quota.status.used) {
+    const bool forgotten =
+        std::ranges::binary_search(names, item.first) && quota.hard.Find(item.first) != nullptr;
+    if (!forgotten) counted.push_back(item);
+  }
+  quota.status.used = ResourceList::FromItems(std::move(counted));
+}
+
+// A name that cannot be read in status.hard is limited as the spec says. Its count stands: nobody
+// may be able to count it again.
 void ReadStatus(const json::Value& object, Quota& quota) {
   ReadableAmounts hard = ReadLimits(object, "status");
   ReadableAmounts used =
@@ -260,9 +260,9 @@ void ReadStatus(const json::Value& object, Quota& quota) {
   // Nothing of a list of another type is left, also not the names.
   if (!IsAbsent(stored) && !stored->IsObject()) garbage.hard = NamesOf(quota.hard);
   std::ranges::sort(garbage.hard);
-  // A count that stayed beside a limit that is written now would count as one for that limit.
-  std::ranges::copy(Forget(garbage.hard, quota), std::back_inserter(garbage.used));
-  (void)Forget(quota.unreadable.names, quota);
+  Limit(garbage.hard, quota);
+  Limit(quota.unreadable.names, quota);
+  Forget(quota.unreadable.names, quota);
 }
 
 std::string Annotation(std::string_view name) {

@@ -86,12 +86,13 @@ struct UnreadableSpec {
   std::string why;  // the first such part: "spec.hard[cpu]: must be …"; "": everything can be read
 };
 
-// Names whose amounts in the stored status cannot be read or are negative. They count as never
-// written, and the next write of the status replaces or removes them.
+// Names whose amounts in the stored status cannot be read or are negative. The next write of the
+// status replaces or removes them. Until then such a limit is the spec's, and such a count was
+// never written.
 struct StatusGarbage {
   std::vector<std::string> hard;
-  std::vector<std::string> used;  // also those of `hard`
-  std::string why;                // the first one; "": there is none
+  std::vector<std::string> used;
+  std::string why;  // the first one; "": there is none
 };
 
 struct Quota {

@@ -171,7 +171,10 @@ void Judge::OnUnreadable(const Thing& thing) {
   }
 }
 
-void Judge::OnForeignLowering(const StoredQuota& quota) { Excuse(quota); }
+void Judge::OnForeignLowering(const StoredQuota& quota, const std::string& lost) {
+  Excuse(quota);
+  limits_[quota.uid].kept.erase(lost);
+}
 
 void Judge::OnLeaders(const std::vector<const Replica*>& leaders) {
   if (leaders.size() > 1) {

@@ -47,7 +47,8 @@ class Judge final : public ServerObserver, public Tell {
   std::function<void(Resource)> on_history;
 
   // A writer other than a replica lowers `used`. The replicas may admit as much beyond the limit.
-  void OnForeignLowering(const StoredQuota& quota);
+  // `lost`: the name whose amount it replaces by what cannot be read.
+  void OnForeignLowering(const StoredQuota& quota, const std::string& lost = "");
   void OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by);
   void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override;
   void OnReserve(std::string reservations) override;

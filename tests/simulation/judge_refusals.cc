@@ -22,8 +22,10 @@ constexpr base::Duration kCovers = 1500ms;
 constexpr base::Duration kTakenBack = 3s;
 
 bool NeedsNothing(const Thing* before, const Thing& after) {
-  return before != nullptr && before->uid == after.uid && after.size <= before->size &&
-         after.gold == before->gold && after.of == before->of;
+  if (before == nullptr || before->uid != after.uid) return false;
+  // kMost is written as more than the next number.
+  const bool grows = after.size > before->size || (after.size == kMost && before->size > kMost);
+  return !grows && after.gold == before->gold && after.of == before->of;
 }
 
 // True if the quota's list has an entry for the object.

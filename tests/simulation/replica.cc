@@ -273,18 +273,20 @@ leader::LeaderOptions Replica::LeaseOptions() {
 
 // A replica may remove its own reservations, and store again a list that somebody damaged, even if
 // it does not lead. Such a write must keep the entries of other replicas and must not change
-// status.hard.
+// status.hard, except for what cannot be read.
 bool Replica::TakesBack(const Enforced& enforced, const client::ApiRequest& request,
                         std::string_view reservations, const json::Value& patch) const {
   const auto uid = patch.StringAt({"metadata", "uid"});
   const auto next = accounting::ReservationList::Parse(reservations, uid);
+  if (!next) return false;
   // The first write of a status has empty amounts.
   const json::Value* hard = patch.At({"status", "hard"});
-  if (!next || (hard != nullptr && !(hard->IsObject() && hard->AsObject()->empty()))) return false;
+  const bool limits = hard != nullptr && !(hard->IsObject() && hard->AsObject()->empty());
   bool found = false;
   const auto check = [&](const quota::Quota& quota) {
     const std::string path = enforced.api.resource.Path(quota.key.ns, quota.key.name, "status");
     if (path != request.path) return;
+    if (limits && quota.garbage.hard.empty()) return;
     const auto stored = accounting::ReservationList::Parse(quota.reservations, quota.uid);
     const auto& now = stored ? *stored : enforced.controller->accounts().Find(quota.key)->known();
     found = std::ranges::all_of(now.entries(), [&](const auto& entry) {

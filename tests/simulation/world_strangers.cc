@@ -56,7 +56,7 @@ void World::Raise(const Server::Key& key, std::int64_t by) {
   if (quota == nullptr || !quota->status_hard || !quota->status_used) return;
   Amounts used = *quota->status_used;
   if (used.empty()) return;
-  used.begin()->second += by;
+  used.begin()->second = Sum(used.begin()->second, by);
   judge_.OnForeignRaise(*quota, used.begin()->first, by);
   server_.WriteStatus(key, *quota->status_hard, used);
 }
@@ -87,7 +87,7 @@ void World::Garble(const Action& action, const Server::Key& key) {
   const std::string name = amounts.begin()->first;
   const std::string text = kTexts[action.Get("text") % 4];
   judge_.OnTrouble();
-  judge_.OnForeignLowering(*quota);
+  judge_.OnForeignLowering(*quota, used ? name : "");
   if (used) judge_.OnForeignRaise(*quota, name, AmountIn(text).value_or(0));
   server_.WriteText(key, used, name, text);
 }
