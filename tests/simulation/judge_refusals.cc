@@ -176,9 +176,11 @@ void Judge::CheckReserved(const StoredQuota& before, const StoredQuota& after) {
   const auto stored = ListIn(before);
   const auto list = stored ? stored : last_lists_[after.uid];
   for (const std::string& name : NamesReserved(list.get(), *newer)) {
-    const auto limit = before.status_hard->find(name);
+    // In place of a limit that cannot be read, the spec's is in force.
+    const Amounts& limits = Get(*before.status_hard, name) < 0 ? before.hard : *before.status_hard;
+    const auto limit = limits.find(name);
     const std::int64_t used = Get(*after.status_used, name);
-    if (limit == before.status_hard->end() || used <= limit->second) continue;
+    if (limit == limits.end() || used <= limit->second) continue;
     const quota::Quantity* const written = list ? list->used.Find(name) : nullptr;
     std::int64_t known = Get(before.status_used.value_or(Amounts()), name);
     if (written != nullptr) known = std::max(known, UnitsOf(*written));
