@@ -78,6 +78,8 @@ class World {
   void Edit(const Server::Key& key, int what);
   void Garble(const Action& action, const Server::Key& key);
   void Forge(const Server::Key& key, int what);
+  // Replicas leave the quotas alone that have a list of a later format, from when they see it.
+  void AwaitLaterFormats();
   void StoreUnreadable(const Server::Key& key);
   base::Task<bool> AskOld(std::optional<Thing> before, Thing after);
 

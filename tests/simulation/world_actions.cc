@@ -183,6 +183,7 @@ void World::Restore(base::Duration away, bool silent) {
     server_.Restore(silent);
     slowest_webhook_ = server_.SlowestWebhook();
     judge_.OnPutBack();
+    AwaitLaterFormats();
   });
 }
 

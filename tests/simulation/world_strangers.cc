@@ -136,8 +136,14 @@ void World::Forge(const Server::Key& key, int what) {
   judge_.OnTrouble();
   if (what >= 2 && what != 8) judge_.OnForeignRaise(*quota, kStorage, 9);
   judge_.OnForeignLowering(*quota);
-  if (what == 7) EndsIn(kLeavesAlone);
   if (!list.AsObject()->empty()) server_.WriteReservations(key, json::Write(list));
+  AwaitLaterFormats();
+}
+
+void World::AwaitLaterFormats() {
+  const bool any = std::ranges::any_of(
+      server_.quotas(), [](const auto& entry) { return HasLaterFormat(entry.second); });
+  if (any) EndsIn(kLeavesAlone);
 }
 
 // The API server of an older version stored it, or its kind allows any text.
