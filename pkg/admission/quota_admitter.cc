@@ -236,11 +236,15 @@ base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint de
   co_return Tempered(ns, std::move(answer));
 }
 
-Answer QuotaAdmitter::Tempered(const std::string& ns, Answer answer) const {
-  if (answer.kind == Answer::Kind::kAllowed) return answer;
-  const std::vector<const quota::Quota*> quotas = QuotasIn(ns);
+bool QuotaAdmitter::MayRefuseIn(const std::string& ns) const {
   const auto refuses = [](const quota::Quota* quota) { return quota::MayRefuse(*quota); };
-  if (quotas.empty() || std::ranges::any_of(quotas, refuses)) return answer;
+  return std::ranges::any_of(QuotasIn(ns), refuses);
+}
+
+Answer QuotaAdmitter::Tempered(const std::string& ns, Answer answer) const {
+  const std::vector<const quota::Quota*> quotas = QuotasIn(ns);
+  const bool stands = answer.kind == Answer::Kind::kAllowed || quotas.empty() || MayRefuseIn(ns);
+  if (stands) return answer;
   Answer admitted;
   for (const quota::Quota* quota : quotas) {
     quota::WouldRefuse would{.mode = quota->cluster->enforcement,
@@ -259,11 +263,13 @@ base::Task<Answer> QuotaAdmitter::Evaluate(std::shared_ptr<Waiter> waiter, bool*
   if (!waiter->flaw.empty()) {
     co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
   }
-  if (waiter->review.operation == Operation::kCreate && !waiter->review.name.empty()) {
-    const bool taken =
-        co_await objects_.IsTaken(*waiter->request.evaluator, waiter->review.ns,
-                                  waiter->review.name, waiter->request.uid, waiter->deadline);
-    if (taken) co_return AlreadyExists(waiter->review);
+  const Review& review = waiter->review;
+  // Where no quota refuses, this is not the place to say that the name is taken.
+  const bool names = review.operation == Operation::kCreate && !review.name.empty();
+  if (names && MayRefuseIn(review.ns)) {
+    const bool taken = co_await objects_.IsTaken(*waiter->request.evaluator, review.ns, review.name,
+                                                 waiter->request.uid, waiter->deadline);
+    if (taken) co_return AlreadyExists(review);
   }
   const auto resolved = co_await ResolveClasses(waiter);
   if (!resolved) co_return Unavailable(resolved.error().message);
