@@ -56,6 +56,9 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
     return reflector_->state().trouble;
   }
   [[nodiscard]] std::optional<Obstacle> Incomplete(base::Duration patience) const override;
+  [[nodiscard]] bool HasShown(std::string_view ns) const override {
+    return tree_.KnowsNamespace(ns);
+  }
   [[nodiscard]] base::TimePoint BehindUntil(std::string_view quota) const override;
   [[nodiscard]] const api::GroupVersionResource& resource() const override;
   [[nodiscard]] std::string Newest() const override { return newest_; }

@@ -20,6 +20,8 @@ class NamespaceLabels {
   // Returns why the namespaces are not known; the obstacle has no names. kPending: they may be
   // known soon, within `patience`. nullopt: they are known.
   [[nodiscard]] virtual std::optional<Obstacle> Incomplete(base::Duration patience) const = 0;
+  // True if the namespace was shown and is not deleted: then the objects in it count.
+  [[nodiscard]] virtual bool HasShown(std::string_view ns) const = 0;
   // As QuotaCount::behind_until, for the quota of this name.
   [[nodiscard]] virtual base::TimePoint BehindUntil(std::string_view quota) const = 0;
   // The resource that is listed. Floors name it by ToString() without the version.

@@ -24,6 +24,13 @@ const TrackedResource* QuotaView::Tracked(std::string_view resource) const {
   return source == nullptr ? nullptr : source->tracked;
 }
 
+const TrackedResource* QuotaView::Watched(const accounting::ObjectRef& object) const {
+  const NamespaceLabels* const labels = usage_.LabelsOf(quota_);
+  const std::string_view ns = NamespaceOf(object.ns);
+  const bool reached = labels == nullptr || ns.empty() || labels->HasShown(ns);
+  return reached ? Tracked(object.of) : nullptr;
+}
+
 base::TimePoint QuotaView::ShownUntil(std::string_view resource) const {
   const UsageSource* source = Find(resource);
   const bool none = source == nullptr || (source->tracked == nullptr && source->known_absent);
@@ -77,7 +84,7 @@ bool QuotaView::Follows(std::string_view resource) const {
 bool QuotaView::Ignores(std::string_view resource) const { return Find(resource) == nullptr; }
 
 bool QuotaView::HasShown(const accounting::ObjectRef& object) const {
-  const TrackedResource* tracked = Tracked(object.of);
+  const TrackedResource* tracked = Watched(object);
   return tracked != nullptr && (tracked->IsGone(object.uid) ||
                                 tracked->ledger().Holds(NamespaceOf(object.ns), object.uid));
 }
@@ -85,7 +92,7 @@ bool QuotaView::HasShown(const accounting::ObjectRef& object) const {
 // The ledger has only a hash of the version. If the watch has passed `version` and the object has
 // another version, that version is later.
 bool QuotaView::IsPast(const accounting::ObjectRef& object, std::string_view version) const {
-  const TrackedResource* tracked = Tracked(object.of);
+  const TrackedResource* tracked = Watched(object);
   if (tracked == nullptr) return false;
   if (tracked->IsGone(object.uid)) return true;
   if (!Reaches(object.of, version)) return false;
@@ -95,17 +102,17 @@ bool QuotaView::IsPast(const accounting::ObjectRef& object, std::string_view ver
 
 bool QuotaView::HasShownVersion(const accounting::ObjectRef& object,
                                 std::string_view version) const {
-  const TrackedResource* tracked = Tracked(object.of);
+  const TrackedResource* tracked = Watched(object);
   return tracked != nullptr && tracked->HasShown(NamespaceOf(object.ns), object.uid, version);
 }
 
 quota::ResourceList QuotaView::Observed(const accounting::ObjectRef& object) const {
-  const UsageSource* source = Find(object.of);
-  if (source == nullptr || source->tracked == nullptr) return {};
+  const TrackedResource* tracked = Watched(object);
+  if (tracked == nullptr) return {};
   const std::string_view ns = NamespaceOf(object.ns);
-  const auto facts = source->tracked->ledger().Find(ns, object.uid);
+  const auto facts = tracked->ledger().Find(ns, object.uid);
   if (!facts) return {};
-  return usage_.UsageOf(quota_, *source->evaluator, ns, object.uid, *facts);
+  return usage_.UsageOf(quota_, *Find(object.of)->evaluator, ns, object.uid, *facts);
 }
 
 std::string QuotaView::Newest(std::string_view resource) const {

@@ -59,6 +59,9 @@ class QuotaView final : public accounting::View {
 
  private:
   [[nodiscard]] const UsageSource* Find(std::string_view resource) const;
+  // The watched resource of an object; null if it is not watched, or if the namespace of the object
+  // was not shown yet: then the quota does not count what the watch of the object has shown.
+  [[nodiscard]] const TrackedResource* Watched(const accounting::ObjectRef& object) const;
   // Null unless `resource` is namespaces and the quota depends on their labels.
   [[nodiscard]] const NamespaceLabels* FindLabels(std::string_view resource) const;
 

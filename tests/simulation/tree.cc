@@ -59,7 +59,8 @@ Amounts GuaranteedTo(const StoredQuota& quota) {
   Amounts guaranteed;
   if (!quota.tree || !quota.status_hard || !quota.status_used) return guaranteed;
   for (const auto& [name, amount] : quota.tree->guaranteed) {
-    const bool counted = quota.status_hard->contains(name) && quota.status_used->contains(name);
+    const bool counted = quota.status_hard->contains(name) && quota.status_used->contains(name) &&
+                         !quota.unread.contains(name);
     if (counted) guaranteed[name] = std::min(amount, quota.status_hard->at(name));
   }
   return guaranteed;

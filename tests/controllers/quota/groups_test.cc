@@ -96,11 +96,13 @@ class Labels final : public controllers::NamespaceLabels {
   std::optional<Obstacle> Incomplete(base::Duration) const override { return incomplete; }
   base::TimePoint BehindUntil(std::string_view) const override { return behind; }
   const api::GroupVersionResource& resource() const override { return namespaces; }
+  bool HasShown(std::string_view ns) const override { return ns != hidden; }
   std::string Newest() const override { return newest; }
   bool Reaches(std::string_view version) const override { return version <= newest; }
 
   std::optional<Obstacle> incomplete;
   base::TimePoint behind = base::TimePoint::min();
+  std::string hidden;
   std::string newest = "50";
   api::GroupVersionResource namespaces{"", "v1", "namespaces"};
 };
@@ -189,6 +191,28 @@ TEST_CASE("groups: an object is looked for in the namespace that its entry names
   const QuotaView of_own(f.tracker, f.usage, own);
   CHECK(of_own.HasShown({"pods", "", UidOf("a")}));
   CHECK_FALSE(of_own.HasShown({"pods", "", UidOf("b")}));
+}
+
+// The watch of objects may be ahead of the watch of namespaces. The sum of the quota does not have
+// the object then, so the entry of its creation must stay open.
+TEST_CASE("groups: an object in a namespace that was not shown counts as not shown",
+          "[controllers]") {
+  TrackerFixture f;
+  f.Track(f.red);
+  f.cluster.Put(kPods, Pod("b", "team-b"));
+  f.RunFor(1s);
+  Labels labels;
+  labels.hidden = "team-b";
+  f.usage.SetLabels(&labels);
+  const QuotaView view(f.tracker, f.usage, f.red);
+  const accounting::ObjectRef object{.of = "pods", .ns = "team-b", .uid = UidOf("b")};
+  CHECK_FALSE(view.HasShown(object));
+  CHECK_FALSE(view.IsPast(object, "1"));
+  CHECK_FALSE(view.HasShownVersion(object, "1"));
+  CHECK(view.Observed(object).empty());
+  labels.hidden.clear();
+  CHECK(view.HasShown(object));
+  CHECK(view.Observed(object).Get("pods") == quota::Quantity::FromInt(1));
 }
 
 TEST_CASE("groups: the floor includes all namespaces and their labels", "[controllers]") {
