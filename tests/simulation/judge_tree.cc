@@ -159,13 +159,17 @@ void Judge::CheckGuarantees(const Thing* before, const Thing& after) {
       const auto limit = HighestLimit(limits, name);
       if (amount <= Get(old, name) || !limit || !truth.contains(name)) continue;
       std::int64_t promised = 0;
+      std::int64_t guaranteed = 0;
       bool own = false;
       for (const StoredQuota* child : Below(quota, server_->quotas())) {
+        guaranteed = Sum(guaranteed, Get(child->tree->guaranteed, name));
         const bool on_the_way = Matches(*child, after);
         own = own || (on_the_way && Get(MostPromised(*child, since), name) > 0);
         if (!on_the_way) promised += Get(LeastPromised(*child), name);
       }
-      if (own || promised == 0 || Sum(truth.at(name), promised) <= *limit) continue;
+      // More is guaranteed than there is: nobody says whose guarantee is not kept.
+      if (own || promised == 0 || guaranteed > *limit) continue;
+      if (Sum(truth.at(name), promised) <= *limit) continue;
       Violation("what is guaranteed to others is taken: quota " + quota.name + " " + name + " " +
                 std::to_string(truth.at(name)) + " and guaranteed " + std::to_string(promised) +
                 " of " + std::to_string(*limit) + ", by " + after.name);
