@@ -274,9 +274,13 @@ TEST_CASE("cluster: a thousand quotas over one namespace do not block other name
   WaitAllUse(e, c, kSome, "0");
   // Reviews of other namespaces are answered beside the thousand quotas.
   CheckHoldsOne(in_b, b);
-  const Attempt in_some = in_c.Try("first");
-  INFO(in_some.Text());
-  CHECK(in_some.ok());
+  // A hundred writes in the time of a review: a busy machine with sanitizers may need another try.
+  Eventually("a pod under a hundred quotas is admitted", [&]() -> std::string {
+    const Attempt in_some = in_c.Try("first");
+    if (in_some.ok()) return "";
+    CHECK_THAT(in_some.message, Contains("failed calling webhook"));
+    return in_some.Text();
+  });
   WaitAllUse(e, c, kSome, "1");
   // This one needs a thousand writes in the time of a review. A busy machine may not manage that.
   // Then all of them are taken back.
