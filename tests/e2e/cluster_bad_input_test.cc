@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/cluster_quotas.h"
+#include "tests/e2e/harness/files.h"
 
 namespace e2e::cluster_bad_input_test {
 namespace {
@@ -259,7 +260,8 @@ TEST_CASE("cluster: a quota that is deleted under load no longer limits anything
 TEST_CASE("cluster: a thousand quotas over one namespace do not block other namespaces",
           "[e2e][cluster][admission][load]") {
   constexpr int kMany = 1'000;
-  constexpr int kSome = 100;
+  // A sanitized daemon needs many times as long for a write.
+  const int some = IsSanitized(BuiltProgram("quota-controller-manager")) ? 20 : 100;
   Enforced e;
   const std::string a = FreshName("a");
   const std::string b = FreshName("b");
@@ -269,19 +271,18 @@ TEST_CASE("cluster: a thousand quotas over one namespace do not block other name
   TeamNamespace in_c(e.api(), c);
   CreateMany(e, a, kMany);
   e.quotas.Create(b, SelectTeam(b, OnePod()));
-  CreateMany(e, c, kSome);
+  CreateMany(e, c, some);
   WaitAllUse(e, a, kMany, "0");
-  WaitAllUse(e, c, kSome, "0");
+  WaitAllUse(e, c, some, "0");
   // Reviews of other namespaces are answered beside the thousand quotas.
   CheckHoldsOne(in_b, b);
-  // A hundred writes in the time of a review: a busy machine with sanitizers may need another try.
-  Eventually("a pod under a hundred quotas is admitted", [&]() -> std::string {
+  // That many writes must fit into one review. A busy machine may miss that, and then the next try
+  // may come before the first one is taken back.
+  Eventually("a pod under many quotas is admitted", [&]() -> std::string {
     const Attempt in_some = in_c.Try("first");
-    if (in_some.ok()) return "";
-    CHECK_THAT(in_some.message, Contains("failed calling webhook"));
-    return in_some.Text();
+    return in_some.ok() ? "" : in_some.Text();
   });
-  WaitAllUse(e, c, kSome, "1");
+  WaitAllUse(e, c, some, "1");
   // This one needs a thousand writes in the time of a review. A busy machine may not manage that.
   // Then all of them are taken back.
   const Attempt in_many = in_a.Try("first");
