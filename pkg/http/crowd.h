@@ -8,9 +8,8 @@
 // use everything while nobody else needs it. When resources are scarce, guests give way in this
 // order:
 //
-//   1. slow guests: no good answer yet, or in the middle of a request, for 2 s, and the server
-//   waits
-//      for them;
+//   1. slow guests, for which the server waits: no good answer yet, or in the middle of a request,
+//      for 2 s;
 //   2. new guests: none of their requests was answered well yet;
 //   3. known guests that wait for their next request or have just begun it.
 //

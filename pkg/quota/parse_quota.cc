@@ -242,8 +242,8 @@ void Forget(const std::vector<std::string>& names, Quota& quota) {
   quota.status.used = ResourceList::FromItems(std::move(counted));
 }
 
-// A name that cannot be read in status.hard is limited as the spec says. Its count stands: nobody
-// may be able to count it again.
+// A name that cannot be read in status.hard is limited as the spec says. Its count stays in force:
+// it may be impossible to count again.
 void ReadStatus(const json::Value& object, Quota& quota) {
   ReadableAmounts hard = ReadLimits(object, "status");
   ReadableAmounts used =

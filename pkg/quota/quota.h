@@ -87,8 +87,8 @@ struct UnreadableSpec {
 };
 
 // Names whose amounts in the stored status cannot be read or are negative. The next write of the
-// status replaces or removes them. Until then such a limit is the spec's, and such a count was
-// never written.
+// status replaces or removes them. Until then the spec's limit is in force in place of such a
+// limit, and the name of such a count is not counted yet.
 struct StatusGarbage {
   std::vector<std::string> hard;
   std::vector<std::string> used;
