@@ -242,9 +242,9 @@ bool QuotaAdmitter::MayRefuseIn(const std::string& ns) const {
 }
 
 Answer QuotaAdmitter::Tempered(const std::string& ns, Answer answer) const {
+  if (answer.kind == Answer::Kind::kAllowed || MayRefuseIn(ns)) return answer;
   const std::vector<const quota::Quota*> quotas = QuotasIn(ns);
-  const bool stands = answer.kind == Answer::Kind::kAllowed || quotas.empty() || MayRefuseIn(ns);
-  if (stands) return answer;
+  if (quotas.empty()) return answer;
   Answer admitted;
   for (const quota::Quota* quota : quotas) {
     quota::WouldRefuse would{.mode = quota->cluster->enforcement,
@@ -264,12 +264,12 @@ base::Task<Answer> QuotaAdmitter::Evaluate(std::shared_ptr<Waiter> waiter, bool*
     co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
   }
   const Review& review = waiter->review;
-  // Where no quota refuses, this is not the place to say that the name is taken.
-  const bool names = review.operation == Operation::kCreate && !review.name.empty();
-  if (names && MayRefuseIn(review.ns)) {
+  if (review.operation == Operation::kCreate && !review.name.empty()) {
     const bool taken = co_await objects_.IsTaken(*waiter->request.evaluator, review.ns, review.name,
                                                  waiter->request.uid, waiter->deadline);
-    if (taken) co_return AlreadyExists(review);
+    // Quotas that only warn or audit refuse nothing, not even this. The object may be deleted
+    // before the API server stores the new one, so that one is charged.
+    if (taken && MayRefuseIn(review.ns)) co_return AlreadyExists(review);
   }
   const auto resolved = co_await ResolveClasses(waiter);
   if (!resolved) co_return Unavailable(resolved.error().message);

@@ -86,6 +86,7 @@ class QuotaAdmitter final : public Admitter {
   base::Task<Answer> AdmitOrJudge(Review review, base::TimePoint deadline, bool* reserves);
   // The same with a request whose evaluator and quotas are known.
   base::Task<Answer> Evaluate(std::shared_ptr<Waiter> waiter, bool* reserves);
+  // True if some quota of the namespace may refuse a request.
   [[nodiscard]] bool MayRefuseIn(const std::string& ns) const;
   // Returns the answer to a request of the namespace. Only a quota in mode Deny refuses, whatever
   // fails: without one, a refusal becomes an admission that says what was wrong.
