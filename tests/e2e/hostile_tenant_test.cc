@@ -248,10 +248,7 @@ class Victim {
   [[nodiscard]] double Took(double share) const { return Quantile(took_, share); }
   [[nodiscard]] double TookUnguarded(double share) const { return Quantile(unguarded_, share); }
   [[nodiscard]] std::string Text() const {
-    return std::to_string(took_.size()) + " created, p50 " + std::to_string(Took(0.5)) +
-           " ms, p99 " + std::to_string(Took(0.99)) + " ms, longest " + std::to_string(Took(1)) +
-           " ms (unguarded: " + std::to_string(TookUnguarded(0.5)) + ", " +
-           std::to_string(TookUnguarded(0.99)) + ", " + std::to_string(TookUnguarded(1)) + ")";
+    return TextOf(took_) + " (unguarded: " + TextOf(unguarded_) + ")";
   }
 
  private:
@@ -259,6 +256,11 @@ class Victim {
 
   static double Quantile(const Times& times, double share) {
     return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))].count();
+  }
+  static std::string TextOf(const Times& times) {
+    return std::to_string(times.size()) + " created, p50 " + std::to_string(Quantile(times, 0.5)) +
+           " ms, p99 " + std::to_string(Quantile(times, 0.99)) + " ms, longest " +
+           std::to_string(Quantile(times, 1)) + " ms";
   }
   void Time(Times& times, const std::function<Attempt()>& create) {
     const auto began = steady_clock::now();
