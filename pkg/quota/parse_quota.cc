@@ -108,6 +108,7 @@ std::vector<std::string> NamesOf(const ResourceList& list) {
 
 ResourceList Zeros(const std::vector<std::string>& names) {
   std::vector<ResourceList::Item> items;
+  items.reserve(names.size());
   for (const std::string& name : names) items.emplace_back(name, Quantity());
   return ResourceList::FromItems(std::move(items));
 }
