@@ -61,7 +61,7 @@ WriteRecorder::WriteRecorder(const std::string& kubeconfig, const std::string& n
                              const std::string& resource_version)
     : WriteRecorder(kubeconfig, Collection{PathOf("resourcequotas", ns)}, resource_version) {}
 
-WriteRecorder::WriteRecorder(const std::string& kubeconfig, Collection collection,
+WriteRecorder::WriteRecorder(const std::string& kubeconfig, const Collection& collection,
                              const std::string& resource_version)
     : notes_(std::make_unique<Notes>(kubeconfig, collection.path, resource_version)) {}
 

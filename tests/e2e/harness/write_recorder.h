@@ -24,7 +24,7 @@ class WriteRecorder {
   struct Collection {
     std::string path;
   };
-  WriteRecorder(const std::string& kubeconfig, Collection collection,
+  WriteRecorder(const std::string& kubeconfig, const Collection& collection,
                 const std::string& resource_version);
   ~WriteRecorder();
 
