@@ -9,6 +9,7 @@
 #include "cmd/kubectl-quota/needs.h"
 #include "cmd/kubectl-quota/offline_inputs.h"
 #include "pkg/inspect/check_view.h"
+#include "pkg/inspect/foreign_text.h"
 #include "pkg/quota/core/core_quota.h"
 
 namespace kubectl_quota {
@@ -110,7 +111,7 @@ int ShowChecked(Terminal& terminal, const Options& options, inspect::TableStyle 
   } else {
     const inspect::Table table = inspect::CheckTable(checked.spaces);
     if (!table.rows.empty()) terminal.Write(inspect::PrintTable(table, style));
-    for (const std::string& note : checked.notes) terminal.Write("note: " + note + "\n");
+    for (const std::string& note : checked.notes) terminal.Write(inspect::Line("note: " + note));
     terminal.Write(inspect::ServerText(checked.server));
     terminal.Write(inspect::CheckVerdict(checked.spaces));
   }

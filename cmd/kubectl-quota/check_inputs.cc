@@ -1,10 +1,12 @@
 #include "cmd/kubectl-quota/check_inputs.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <system_error>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
@@ -22,17 +24,41 @@ bool IsManifestFile(const fs::path& path) {
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
+// Renderings of whole platforms have some megabytes.
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+base::Error CannotRead(const std::string& path, std::error_code why) {
+  return WrongInput("cannot read " + path + ": " + why.message());
+}
+
 // Returns the file, or the files of a folder sorted by name.
 base::Result<std::vector<std::string>> FilesAt(const std::string& path) {
   std::error_code error;
   if (path == "-" || !fs::is_directory(path, error)) return std::vector<std::string>{path};
   std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (entry.is_regular_file() && IsManifestFile(entry.path())) files.push_back(entry.path());
+  fs::directory_iterator entry(path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (!IsManifestFile(entry->path())) continue;
+    const fs::file_status status = entry->status(error);  // of the target of a symbolic link
+    if (error) return CannotRead(entry->path(), error);
+    if (fs::is_regular_file(status)) files.push_back(entry->path());
   }
+  if (error) return CannotRead(path, error);
   if (files.empty()) return WrongInput("no .yaml, .yml or .json file in " + path);
   std::ranges::sort(files);
   return files;
+}
+
+base::Result<std::string> ReadStream(std::istream& in, const std::string& path) {
+  std::string text;
+  std::vector<char> piece(std::size_t{64} << 10);
+  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0) {
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    if (text.size() > kMostBytes) return WrongInput(path + " is larger than 256 MiB");
+  }
+  // A folder can be opened, but not read.
+  if (in.bad()) return WrongInput("cannot read " + path);
+  return text;
 }
 
 // With and without validation, the server refuses values of a wrong type.
@@ -63,11 +89,10 @@ base::Error WrongInput(const std::string& why) {
 }
 
 base::Result<std::string> ReadText(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  if (path == "-") return ReadStream(std::cin, "stdin");
   std::ifstream file(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file.is_open() || file.bad()) return WrongInput("cannot read " + path);
-  return text;
+  if (!file.is_open()) return CannotRead(path, {errno, std::generic_category()});
+  return ReadStream(file, path);
 }
 
 base::Result<std::vector<Manifest>> ReadFiles(const std::vector<std::string>& paths) {

@@ -35,6 +35,11 @@ struct Session {
 
 using Outcome = base::Result<int>;
 
+// Performs the command of the session's options.
+base::Task<Outcome> Perform(Session& session);
+// Returns the exit code; prints an error.
+int Report(Terminal& terminal, const Outcome& outcome);
+
 base::Task<Outcome> Top(Session& session);
 base::Task<Outcome> Who(Session& session);
 base::Task<Outcome> Why(Session& session);

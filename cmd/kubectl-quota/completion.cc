@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "pkg/inspect/foreign_text.h"
+
 namespace kubectl_quota {
 namespace {
 
@@ -137,7 +139,7 @@ std::string CompletionText(const Completion& completion, const Words& names) {
   words.insert(words.end(), names.begin(), names.end());
   std::string text;
   for (const std::string& word : words) {
-    if (word.starts_with(completion.typed)) text += word + "\n";
+    if (word.starts_with(completion.typed)) text += inspect::Line(word);
   }
   return text + (completion.names == Names::kFiles ? ":0\n" : ":4\n");
 }

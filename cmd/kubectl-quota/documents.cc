@@ -1,12 +1,13 @@
 #include "cmd/kubectl-quota/documents.h"
 
 #include "pkg/config/yaml.h"
+#include "pkg/inspect/foreign_text.h"
 
 namespace kubectl_quota {
 
 std::string PrintDocument(const json::Value& value, std::string_view output) {
-  if (output == "yaml") return config::WriteYaml(value);
-  std::string text = json::WritePretty(value);
+  if (output == "yaml") return inspect::HarmlessYaml(config::WriteYaml(value));
+  std::string text = inspect::HarmlessJson(json::WritePretty(value));
   if (!text.ends_with('\n')) text += '\n';
   return text;
 }

@@ -9,14 +9,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/completion.h"
-#include "cmd/kubectl-quota/words.h"
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/rest_client.h"
@@ -40,36 +38,6 @@ base::Result<client::ClusterConfig> LoadConfig(const Place& place) {
   load.environment = EnvironmentOfUser;
   load.home = client::ProcessEnvironment("HOME").value_or("");
   return client::LoadClusterConfig(load);
-}
-
-base::Task<Outcome> Perform(Session& session) {
-  switch (session.options.command) {
-    case Command::kTop:
-      return Top(session);
-    case Command::kWho:
-      return Who(session);
-    case Command::kWhy:
-      return Why(session);
-    case Command::kCheck:
-      return Check(session);
-    case Command::kSuggest:
-      return Suggest(session);
-    case Command::kReport:
-      return MakeReport(session);
-    case Command::kTree:
-      return Tree(session);
-    case Command::kComplete:
-      return Complete(session);
-    case Command::kVersion:
-      return DaemonVersion(session);
-  }
-  return Top(session);
-}
-
-int Report(Terminal& terminal, const Outcome& outcome) {
-  if (outcome) return *outcome;
-  terminal.Fail(ErrorText(outcome.error()) + "\n");
-  return kFailed;
 }
 
 using Performed = std::function<base::Task<Outcome>(Session& session)>;
@@ -124,12 +92,17 @@ base::Result<LabelsByNamespace> ReadLabels(const Options& options, Terminal& ter
 
 int Run(const std::vector<std::string>& arguments) {
   const Parsed parsed = ParseArguments(arguments);
+  Terminal terminal(ReadTraits());
   if (parsed.leave) {
-    (parsed.leave->exit_code == 0 ? std::cout : std::cerr) << parsed.leave->text;
+    if (parsed.leave->exit_code != 0) {
+      terminal.Fail(parsed.leave->text);
+    } else {
+      terminal.Write(parsed.leave->text);
+    }
     return parsed.leave->exit_code;
   }
   if (parsed.options.command == Command::kVersion) {
-    std::cout << "kubectl-quota " QCM_VERSION "\n" << std::flush;
+    terminal.Write("kubectl-quota " QCM_VERSION "\n");
     const bool cluster =
         !parsed.options.only_client && LoadConfig(parsed.options.place).has_value();
     if (!cluster) return kYes;
@@ -138,11 +111,10 @@ int Run(const std::vector<std::string>& arguments) {
     // Fixed words need no cluster. Without a cluster nothing else is offered.
     const Completion completion = CompletionOf(parsed.options.complete.words);
     if (!completion.AsksCluster() || !LoadConfig(parsed.options.place)) {
-      std::cout << CompletionText(completion, {}) << std::flush;
+      terminal.Write(CompletionText(completion, {}));
       return kYes;
     }
   }
-  Terminal terminal(ReadTraits());
   if (!parsed.options.check.quota_files.empty()) {
     return Report(terminal, CheckOffline(parsed.options, terminal, std::chrono::system_clock::now(),
                                          [&](const std::vector<std::string>& namespaces) {

@@ -8,7 +8,7 @@
 #include <iostream>
 
 #include "pkg/base/text.h"
-#include "pkg/inspect/table.h"
+#include "pkg/inspect/foreign_text.h"
 
 namespace kubectl_quota {
 namespace {
@@ -39,19 +39,19 @@ TerminalTraits ReadTraits() {
 
 bool Terminal::Write(std::string_view text) {
   EndProgress();
-  std::cout << text << std::flush;
+  std::cout << inspect::HarmlessOutput(text) << std::flush;
   return std::cout.good();
 }
 
 void Terminal::Warn(const std::string& text) {
   if (std::ranges::find(warnings_, text) != warnings_.end()) return;
   warnings_.push_back(text);
-  Fail("Warning: " + inspect::Harmless(text) + "\n");
+  Fail(inspect::Line("Warning: " + text));
 }
 
 void Terminal::Fail(std::string_view text) {
   EndProgress();
-  std::cerr << text << std::flush;
+  std::cerr << inspect::HarmlessOutput(text) << std::flush;
 }
 
 void Terminal::Reading(std::string what) {
@@ -65,7 +65,8 @@ base::Task<void> Terminal::ShowProgress(base::Scheduler& scheduler) {
   co_await base::DeferCancellation();
   co_await scheduler.Sleep(traits_.progress_line ? 1s : pause);
   while (!co_await base::Stopping()) {
-    const std::string line = "reading " + reading_ + ": " + std::to_string(read_);
+    const std::string line =
+        inspect::Harmless("reading " + reading_) + ": " + std::to_string(read_);
     if (!reading_.empty()) std::cerr << (traits_.progress_line ? "\r\x1b[K" : "") << line;
     if (!reading_.empty()) std::cerr << (traits_.progress_line ? "" : "\n") << std::flush;
     progress_shown_ = progress_shown_ || !reading_.empty();

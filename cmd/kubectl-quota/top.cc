@@ -7,6 +7,7 @@
 #include "cmd/kubectl-quota/documents.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/task_group.h"
+#include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/top_view.h"
 
 namespace kubectl_quota {
@@ -123,9 +124,9 @@ base::Task<Outcome> Top(Session& session) {
   inspect::SortByFullness(lines);
   LinePrinter printer(session);
   if (lines.empty() && !IsDocument(session.options.output)) {
-    session.terminal().Fail(session.ns.empty()
-                                ? "No resources found\n"
-                                : "No resources found in " + session.ns + " namespace.\n");
+    session.terminal().Fail(
+        session.ns.empty() ? "No resources found\n"
+                           : inspect::Line("No resources found in " + session.ns + " namespace."));
   } else {
     printer.Print(lines);
   }

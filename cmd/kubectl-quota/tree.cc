@@ -8,6 +8,7 @@
 #include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/documents.h"
+#include "pkg/inspect/foreign_text.h"
 
 namespace kubectl_quota {
 namespace {
@@ -74,7 +75,7 @@ void ShowTree(Session& session, const inspect::Forest& forest, const Entries& en
   } else if (entries.empty()) {
     const std::string& ns = session.options.place.ns;
     terminal.Fail(ns.empty() ? "No resources found\n"
-                             : "No ClusterQuota selects namespace " + ns + ".\n");
+                             : inspect::Line("No ClusterQuota selects namespace " + ns + "."));
   } else {
     const inspect::TreeStyle style{.wide = output == "wide", .unicode = terminal.traits().unicode};
     terminal.Write(

@@ -1,6 +1,7 @@
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/foreign_text.h"
 
 namespace kubectl_quota {
 namespace {
@@ -13,8 +14,8 @@ std::string ImagesOf(const json::Value& deployment) {
   std::string text;
   for (const json::Value& container :
        deployment.ArrayAt({"spec", "template", "spec", "containers"})) {
-    text += inspect::Harmless(container.StringAt({"image"})) + " in " +
-            inspect::Harmless(api::Namespace(deployment)) + "\n";
+    text += inspect::Line(std::string(container.StringAt({"image"})) + " in " +
+                          std::string(api::Namespace(deployment)));
   }
   return text;
 }

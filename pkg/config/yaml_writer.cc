@@ -84,11 +84,14 @@ class Writer {
   }
 
  private:
-  // YAML accepts a key of more than 1024 characters only if it is marked with "?".
+  // YAML accepts a key of more than 1024 characters only if it is marked with "?". Who shows the
+  // document may write an escape of ten characters for each character beyond ASCII, and for DEL.
   void WriteKey(std::string_view name, std::size_t indent) {
     constexpr std::size_t kLongest = 1000;
+    constexpr std::size_t kEscape = 10;
     const std::string key = Text(name);
-    if (key.size() > kLongest) {
+    const auto escapes = std::ranges::count_if(key, [](unsigned char c) { return c >= 0x7F; });
+    if (key.size() + kEscape * static_cast<std::size_t>(escapes) > kLongest) {
       out_.append("? ").append(key).append("\n").append(indent, ' ').append(":");
     } else {
       out_.append(key).append(":");

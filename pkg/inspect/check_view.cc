@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pkg/base/text.h"
+#include "pkg/inspect/foreign_text.h"
 
 namespace inspect {
 namespace {
@@ -35,10 +36,10 @@ std::string ClusterText(const FitBook& book) {
   std::string text;
   for (const auto& [quota, refusal] : RefusalsIn(book)) {
     const quota::Quota& of = book.quotas()[quota];
-    text += (IsTried(of) ? "would " + Mode(of) + ": " : "") + Harmless(refusal) + "\n";
+    text += Line((IsTried(of) ? "would " + Mode(of) + ": " : "") + refusal);
   }
   for (const Objection& warning : book.warnings()) {
-    text += warning.of.ToString() + ": would warn: " + Harmless(warning.text) + "\n";
+    text += Line(warning.of.ToString() + ": would warn: " + warning.text);
   }
   return text;
 }
@@ -166,13 +167,14 @@ bool FitsAll(const std::vector<CheckedSpace>& spaces) {
 std::string ServerText(const std::vector<ServerAnswer>& answers) {
   std::string text;
   for (const ServerAnswer& answer : answers) {
-    text += "server: " + answer.of.ToString();
+    std::string line = "server: " + answer.of.ToString();
     if (!answer.unknown.empty()) {
-      text += " cannot be asked about: " + Harmless(answer.unknown) + "\n";
+      text += Line(line + " cannot be asked about: " + answer.unknown);
       continue;
     }
-    text += answer.Refused() ? " is refused: " + Harmless(answer.refusal) : " is accepted";
-    text += answer.Refused() != answer.refusal_foreseen ? " (otherwise than foreseen)\n" : "\n";
+    line += answer.Refused() ? " is refused: " + answer.refusal : " is accepted";
+    if (answer.Refused() != answer.refusal_foreseen) line += " (otherwise than foreseen)";
+    text += Line(line);
   }
   return text;
 }
@@ -208,7 +210,7 @@ std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
   std::set<std::string> refused;
   for (const CheckedSpace& space : spaces) {
     for (const Objection& objection : space.book.objections()) {
-      text += objection.of.ToString() + ": " + Harmless(objection.text) + "\n";
+      text += Line(objection.of.ToString() + ": " + objection.text);
       refused.insert(objection.of.ToString());
     }
     for (const FitLine& line : space.book.Lines()) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "pkg/api/time.h"
+#include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/page_style.h"
 
 namespace inspect {

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "pkg/config/yaml.h"
+#include "pkg/inspect/foreign_text.h"
 #include "pkg/json/value.h"
 
 namespace inspect {
@@ -80,18 +81,17 @@ Quantity WithHeadroom(std::string_view name, const Quantity& used, int percent) 
 
 std::string SuggestionText(const std::string& ns, const quota::ResourceList& used, int percent) {
   json::Object hard;
-  std::string now;
+  std::string text = Line("# What is used now, and " + std::to_string(percent) + " % more:");
   for (const auto& [name, amount] : used) {
     if (amount.Sign() <= 0) continue;
     hard.Set(name, WithHeadroom(name, amount, percent).ToString());
-    now.append("\n#   ").append(name).append(": ").append(amount.ToString());
+    text += Line("#   " + name + ": " + amount.ToString());
   }
   json::Value quota = json::Object{{"apiVersion", "v1"}, {"kind", "ResourceQuota"}};
   quota.Make({"metadata", "name"}) = "suggested";
   quota.Make({"metadata", "namespace"}) = ns;
   quota.Make({"spec", "hard"}) = std::move(hard);
-  return "# What is used now, and " + std::to_string(percent) + " % more:" + now + "\n" +
-         config::WriteYaml(quota);
+  return text + HarmlessYaml(config::WriteYaml(quota));
 }
 
 }  // namespace inspect

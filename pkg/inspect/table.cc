@@ -3,13 +3,17 @@
 #include <algorithm>
 
 #include "pkg/base/text.h"
+#include "pkg/inspect/foreign_text.h"
+#include "pkg/quantity/quantity.h"
 
 namespace inspect {
 namespace {
 
 constexpr std::size_t kGap = 3;
 
-std::string_view Colour(Tone tone) {
+constexpr std::string_view kColourEnd = "\x1b[0m";
+
+constexpr std::string_view Colour(Tone tone) {
   switch (tone) {
     case Tone::kPlain:
       return "";
@@ -25,12 +29,26 @@ std::string_view Colour(Tone tone) {
   return "";
 }
 
+constexpr std::string_view kColours[] = {Colour(Tone::kGood), Colour(Tone::kNear),
+                                         Colour(Tone::kFull), Colour(Tone::kFaint), kColourEnd};
+
 std::vector<Cell> CellsOf(const std::vector<std::string>& titles) {
   return {titles.begin(), titles.end()};
 }
 
-std::string CsvField(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+// Spreadsheets of some languages take full-width signs for the plain ones.
+constexpr std::string_view kFormulaSigns[] = {"=", "+", "-", "@", "＝", "＋", "－", "＠"};
+
+bool IsFormula(std::string_view text) {
+  const std::string_view rest = text.substr(std::min(text.find_first_not_of(' '), text.size()));
+  const auto begins = [rest](std::string_view sign) { return rest.starts_with(sign); };
+  return std::ranges::any_of(kFormulaSigns, begins) && !quantity::Quantity::Parse(rest);
+}
+
+std::string CsvField(std::string_view foreign) {
+  std::string text = Harmless(foreign);
+  if (IsFormula(text)) text.insert(0, "'");
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string field = "\"";
   for (const char c : text) field.append(c == '"' ? "\"\"" : std::string(1, c));
   return field + "\"";
@@ -54,11 +72,10 @@ std::size_t WidthOf(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string Harmless(std::string_view text) {
-  std::string safe(text);
-  std::ranges::replace_if(
-      safe, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-  return safe;
+std::size_t ColourLength(std::string_view text) {
+  const auto* const colour = std::ranges::find_if(
+      kColours, [text](std::string_view sequence) { return text.starts_with(sequence); });
+  return colour == std::end(kColours) ? 0 : colour->size();
 }
 
 void TablePrinter::Widen(const Table& table) {
@@ -68,7 +85,7 @@ void TablePrinter::Widen(const Table& table) {
   };
   for (std::size_t i = 0; i < table.titles.size(); ++i) {
     if (style_.titles) widen(i, table.titles[i]);
-    for (const auto& row : table.rows) widen(i, row[i].text);
+    for (const auto& row : table.rows) widen(i, Harmless(row[i].text));
   }
 }
 
@@ -76,7 +93,7 @@ void TablePrinter::PrintRow(const std::vector<Cell>& cells, std::string& out) co
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string text = Harmless(cells[i].text);
     const std::string_view colour = style_.colours ? Colour(cells[i].tone) : "";
-    out.append(colour).append(text).append(colour.empty() ? "" : "\x1b[0m");
+    out.append(colour).append(text).append(colour.empty() ? "" : kColourEnd);
     const bool last = i + 1 == cells.size();
     if (!last) out.append(widths_[i] - WidthOf(text), ' ');
   }

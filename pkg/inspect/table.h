@@ -47,13 +47,16 @@ class TablePrinter {
 
 std::string PrintTable(const Table& table, TableStyle style);
 
-// Comma separated values (RFC 4180); titles in lower case.
+// Comma separated values (RFC 4180); titles in lower case. Spreadsheets run text that begins with
+// "=", "+", "-" or "@" as a formula; a quote in front of it makes it text. Amounts stay as they
+// are.
 std::string PrintCsv(const Table& table, bool titles);
 
 // Returns the width of UTF-8 text in a terminal, if each character is one column wide.
 std::size_t WidthOf(std::string_view text);
 
-// Makes foreign text safe for a terminal: replaces control characters by blanks.
-std::string Harmless(std::string_view text);
+// Returns the length of the colour sequence of a table at the beginning of `text`; 0 if it begins
+// with something else.
+std::size_t ColourLength(std::string_view text);
 
 }  // namespace inspect

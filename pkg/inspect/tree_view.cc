@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pkg/base/text.h"
+#include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/usage_line.h"
 
 namespace inspect {
@@ -233,7 +234,7 @@ json::Value TreeValue(const Forest& forest, const std::vector<TreeEntry>& entrie
 std::string TreeNames(const std::vector<TreeEntry>& entries) {
   std::string text;
   for (const TreeEntry& entry : entries) {
-    text += "clusterquota.quota-controller-manager.io/" + entry.quota->key.name + "\n";
+    text += Line("clusterquota.quota-controller-manager.io/" + entry.quota->key.name);
   }
   return text;
 }

@@ -1,7 +1,7 @@
 #include "pkg/inspect/why_pod.h"
 
+#include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/manifest.h"
-#include "pkg/inspect/table.h"
 #include "pkg/inspect/why.h"
 
 namespace inspect {
@@ -26,7 +26,7 @@ std::string WhyPodText(const json::Value& pod) {
                      std::string(PhaseOf(pod));
   const std::string waits = WaitsFor(pod);
   if (!waits.empty()) text += ": " + waits;
-  return Harmless(text) + "\n";
+  return Line(text);
 }
 
 json::Value WhyPodValue(const json::Value& pod) {

@@ -6,6 +6,7 @@
 
 #include "pkg/api/time.h"
 #include "pkg/base/text.h"
+#include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/table.h"
 #include "pkg/inspect/why.h"
 
@@ -47,9 +48,9 @@ std::string Head(const WhyAnswer& answer) {
   }
   text += ": ";
   if (answer.each.empty()) {
-    return text + (answer.Refused() ? "each is refused\n" : "no quota limits what they need\n");
+    return text + (answer.Refused() ? "each is refused" : "no quota limits what they need");
   }
-  return text + "each needs " + Words(answer.each) + "\n";
+  return text + "each needs " + Words(answer.each);
 }
 
 Table QuotaTable(const WhyAnswer& answer) {
@@ -74,7 +75,7 @@ std::string Verdict(const WhyAnswer& answer) {
   if (answer.Refused()) {
     const auto first = std::ranges::find_if(answer.quotas, &WhyQuota::Refuses);
     if (first == answer.quotas.end() || first->text.empty()) return "";
-    return "the next is refused: " + Harmless(first->text) + "\n";
+    return Line("the next is refused: " + first->text);
   }
   if (answer.has >= answer.wants) return "it has what it wants\n";
   return "no quota refuses the next one\n";
@@ -92,14 +93,14 @@ std::string AgeText(base::WallTime::duration age) {
 }
 
 std::string WhyText(const WhyAnswer& answer, base::WallTime now) {
-  std::string text = Head(answer) + PrintTable(QuotaTable(answer), {.titles = false});
+  std::string text = Line(Head(answer)) + PrintTable(QuotaTable(answer), {.titles = false});
   text += Verdict(answer);
   if (answer.refusal && answer.has < answer.wants) {
-    text += "last refused " + AgeText(now - answer.refusal->last) + " ago";
-    if (answer.refusal->times > 1) text += " (" + std::to_string(answer.refusal->times) + " times)";
-    text += ": " + Harmless(answer.refusal->message) + "\n";
+    std::string line = "last refused " + AgeText(now - answer.refusal->last) + " ago";
+    if (answer.refusal->times > 1) line += " (" + std::to_string(answer.refusal->times) + " times)";
+    text += Line(line + ": " + answer.refusal->message);
   }
-  if (!answer.room.empty()) text += "room: " + answer.room + "\n";
+  if (!answer.room.empty()) text += Line("room: " + answer.room);
   return text;
 }
 

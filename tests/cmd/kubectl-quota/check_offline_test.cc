@@ -1,4 +1,7 @@
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "tests/cmd/kubectl-quota/plugin.h"
 
@@ -151,6 +154,31 @@ TEST_CASE("check offline: a DeviceClass in the files says under which resource i
     other.replace(other.find("resource.k8s.io"), 15, "x.example.com");
     CHECK(ask(Claim("a") + other, quota("a")).code == 0);
   }
+}
+
+TEST_CASE("check: each file of a folder that cannot be read is named", "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string quotas = plugin.File("quota.json", Quota("a"));
+  const std::string pod = plugin.File("pod.yaml", Pod("a"));
+  const std::filesystem::path folder = std::filesystem::path(pod).parent_path() / "files";
+  const auto ask = [&] {
+    return plugin.Ask({"check", "-f", folder.string(), "--quota-file", quotas});
+  };
+  std::filesystem::create_directory(folder);
+  CHECK_THAT(ask().warnings, Contains("no .yaml, .yml or .json file in " + folder.string()));
+  std::filesystem::create_symlink(pod, folder / "pod.yaml");
+  std::filesystem::create_symlink("loop", folder / "loop");
+  mkfifo((folder / "pipe.yaml").c_str(), 0600);
+  CHECK_THAT(ask().output, Contains("must specify requests.cpu for: c"));
+  std::filesystem::create_symlink("loop.yaml", folder / "loop.yaml");
+  const auto loop = ask();
+  CHECK(loop.code == 2);
+  CHECK_THAT(loop.warnings, Contains("cannot read " + (folder / "loop.yaml").string() +
+                                     ": Too many levels of symbolic links"));
+  std::filesystem::remove(folder / "loop.yaml");
+  std::filesystem::create_symlink("absent", folder / "gone.yaml");
+  CHECK_THAT(ask().warnings, Contains("cannot read " + (folder / "gone.yaml").string() +
+                                      ": No such file or directory"));
 }
 
 }  // namespace check_offline_test

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "cmd/kubectl-quota/commands.h"
-#include "cmd/kubectl-quota/words.h"
 #include "pkg/base/task_group.h"
 #include "pkg/config/yaml.h"
 #include "pkg/quota/core/core_quota.h"
@@ -38,10 +37,6 @@ base::Result<LabelsByNamespace> NoLabels(const std::vector<std::string>& namespa
                      .message = "no labels of " + namespaces.front()};
 }
 
-base::Task<Outcome> Perform(Session& session) {
-  return session.options.command == Command::kWhy ? Why(session) : Check(session);
-}
-
 }  // namespace
 
 Plugin::Plugin() {
@@ -66,8 +61,14 @@ void Plugin::Put(const api::GroupVersionResource& resource, const std::string& o
 }
 
 Told Plugin::Ask(const std::vector<std::string>& arguments) {
+  auto told = TryAsk(arguments);
+  REQUIRE(told.has_value());
+  return std::move(*told);
+}
+
+std::optional<Told> Plugin::TryAsk(const std::vector<std::string>& arguments) {
   const Parsed parsed = ParseArguments(arguments);
-  REQUIRE_FALSE(parsed.leave.has_value());
+  if (parsed.leave) return std::nullopt;
   const Captured output(std::cout);
   const Captured warnings(std::cerr);
   Outcome outcome = kFailed;
@@ -76,7 +77,8 @@ Told Plugin::Ask(const std::vector<std::string>& arguments) {
     outcome = CheckOffline(parsed.options, terminal, {}, NoLabels);
   } else {
     Cluster read(cluster, scheduler, terminal);
-    Session session{read, scheduler, parsed.options, "shop", "https://fake"};
+    const std::string ns = parsed.options.place.all_namespaces ? "" : "shop";
+    Session session{read, scheduler, parsed.options, ns, "https://fake"};
     base::TaskGroup tasks(io_.get_executor());
     tasks.Spawn("command", [&]() -> base::Task<void> {
       Outcome performed = co_await Perform(session);
@@ -84,9 +86,8 @@ Told Plugin::Ask(const std::vector<std::string>& arguments) {
     });
     scheduler.RunFor(std::chrono::seconds(10));
   }
-  if (!outcome) terminal.Fail(ErrorText(outcome.error()) + "\n");
-  return {
-      .code = outcome ? *outcome : kFailed, .output = output.Text(), .warnings = warnings.Text()};
+  const int code = Report(terminal, outcome);
+  return Told{.code = code, .output = output.Text(), .warnings = warnings.Text()};
 }
 
 }  // namespace kubectl_quota_tests

@@ -2,6 +2,7 @@
 
 // TEST ONLY. The plugin on a fake cluster, with files in a temporary folder.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,9 +28,11 @@ class Plugin {
   std::string File(const std::string& name, const std::string& text) const;
   // Creates the object, which is YAML.
   void Put(const api::GroupVersionResource& resource, const std::string& object);
-  // Calls `check` or `why` in the namespace "shop" of the cluster; `check` with --quota-file reads
-  // only files.
+  // Performs a command in the namespace "shop" of the cluster, or with -A in all; `check` with
+  // --quota-file reads only files.
   Told Ask(const std::vector<std::string>& arguments);
+  // The same; nullopt if the call is wrong.
+  std::optional<Told> TryAsk(const std::vector<std::string>& arguments);
 
  private:
   base::asio::io_context io_{1};

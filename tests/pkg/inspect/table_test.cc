@@ -48,4 +48,19 @@ TEST_CASE("csv: fields are quoted if necessary", "[inspect]") {
   CHECK(inspect::PrintCsv(table, false) == "\"x,y\",\"say \"\"hi\"\"\"\r\nplain,\r\n");
 }
 
+TEST_CASE("csv: foreign text is no formula and no control character", "[inspect]") {
+  const Table table{.titles = {"A"},
+                    .rows = {{"=cmd|' /c calc'!a0"},
+                             {" @SUM(A1)"},
+                             {"+1+1"},
+                             {"-2+3"},
+                             {"-500m"},
+                             {"+2"},
+                             {"＝1+1"},
+                             {"a\x1b[2J\r\nb"}}};
+  CHECK(inspect::PrintCsv(table, false) ==
+        "'=cmd|' /c calc'!a0\r\n' @SUM(A1)\r\n'+1+1\r\n'-2+3\r\n-500m\r\n+2\r\n'＝1+1\r\na [2J  "
+        "b\r\n");
+}
+
 }  // namespace table_test

@@ -1,0 +1,38 @@
+#include "cmd/kubectl-quota/commands.h"
+
+#include "cmd/kubectl-quota/words.h"
+#include "pkg/inspect/foreign_text.h"
+
+namespace kubectl_quota {
+
+base::Task<Outcome> Perform(Session& session) {
+  switch (session.options.command) {
+    case Command::kTop:
+      return Top(session);
+    case Command::kWho:
+      return Who(session);
+    case Command::kWhy:
+      return Why(session);
+    case Command::kCheck:
+      return Check(session);
+    case Command::kSuggest:
+      return Suggest(session);
+    case Command::kReport:
+      return MakeReport(session);
+    case Command::kTree:
+      return Tree(session);
+    case Command::kComplete:
+      return Complete(session);
+    case Command::kVersion:
+      return DaemonVersion(session);
+  }
+  return Top(session);
+}
+
+int Report(Terminal& terminal, const Outcome& outcome) {
+  if (outcome) return *outcome;
+  terminal.Fail(inspect::Line(ErrorText(outcome.error())));
+  return kFailed;
+}
+
+}  // namespace kubectl_quota
