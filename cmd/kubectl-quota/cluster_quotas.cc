@@ -20,13 +20,6 @@ json::Value LabelsOfNew(const std::string& ns) {
   return json::Object{{"kubernetes.io/metadata.name", ns}};
 }
 
-// Returns null for a namespace that does not exist.
-base::Task<base::Result<json::Value>> NamespaceOf(Cluster& cluster, std::string ns) {
-  auto object = co_await cluster.Get(kNamespacesOfCluster.Path("", ns));
-  if (!object && object.error().Is(base::ErrorCode::kNotFound)) co_return json::Value();
-  co_return object;
-}
-
 json::Value LabelsIn(const json::Value& object, const std::string& ns) {
   const json::Value* own = object.At({"metadata", "labels"});
   return own != nullptr ? *own : LabelsOfNew(ns);
@@ -46,6 +39,14 @@ void WarnOfJoined(Cluster& cluster, const std::string& ns, const inspect::Reache
 }
 
 }  // namespace
+
+base::Task<base::Result<json::Value>> NamespaceOf(Cluster& cluster, std::string ns) {
+  auto object = co_await cluster.Get(kNamespacesOfCluster.Path("", ns));
+  if (!object && object.error().Is(base::ErrorCode::kNotFound)) co_return json::Value();
+  co_return object;
+}
+
+std::string NoSuchNamespace(const std::string& ns) { return "namespaces \"" + ns + "\" not found"; }
 
 base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& cluster) {
   const quota::QuotaApi api = quota::ClusterQuotaApi();
@@ -86,6 +87,9 @@ base::Task<base::Result<LabelsByNamespace>> LabelsOf(Cluster& cluster,
   for (const std::string& ns : namespaces) {
     const auto object = co_await NamespaceOf(cluster, ns);
     if (!object) co_return object.error();
+    if (object->IsNull()) {
+      co_return base::Error{.code = base::ErrorCode::kNotFound, .message = NoSuchNamespace(ns)};
+    }
     labels[ns] = LabelsIn(*object, ns);
   }
   co_return base::Result<LabelsByNamespace>(std::move(labels));

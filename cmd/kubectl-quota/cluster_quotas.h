@@ -12,6 +12,11 @@
 
 namespace kubectl_quota {
 
+// Returns the Namespace; null if it does not exist.
+base::Task<base::Result<json::Value>> NamespaceOf(Cluster& cluster, std::string ns);
+// The server's words for that.
+std::string NoSuchNamespace(const std::string& ns);
+
 // Returns all ClusterQuotas; nullptr if the server does not serve the kind. Errors: of the list.
 base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& cluster);
 

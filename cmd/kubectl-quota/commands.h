@@ -56,7 +56,7 @@ using AskLabels =
     std::function<base::Result<LabelsByNamespace>(const std::vector<std::string>& namespaces)>;
 Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime now,
                      const AskLabels& ask_labels);
-// Reads metadata.labels of these namespaces of the cluster.
+// Reads metadata.labels of these namespaces of the cluster. Errors: also kNotFound.
 base::Task<base::Result<LabelsByNamespace>> LabelsOf(Cluster& cluster,
                                                      std::vector<std::string> namespaces);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cmd/kubectl-quota/check_inputs.h"
+#include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/needs.h"
 #include "cmd/kubectl-quota/words.h"
@@ -16,11 +17,11 @@ namespace {
 using Manifests = std::vector<inspect::Manifest>;
 
 // True if the server could not judge the object: the user may not create it, or its namespace does
-// not exist (the manifests may create it).
-bool IsNotAsked(const base::Error& error, const std::string& ns) {
+// not exist, because a manifest creates it.
+bool IsNotAsked(const base::Error& error, const std::string& ns, bool in_files) {
   const std::string& text = error.message;
   return text.find(" cannot create resource \"") != std::string::npos ||
-         text.find("namespaces \"" + ns + "\" not found") != std::string::npos;
+         (in_files && text.find(NoSuchNamespace(ns)) != std::string::npos);
 }
 
 bool AnyOfKind(const Manifests& manifests, std::string_view kind) {
@@ -37,6 +38,20 @@ json::Value NamespaceIn(const Manifests& manifests) {
 
 }  // namespace
 
+base::Task<base::Result<void>> LiveSpace::ReadNamespace(bool in_files) {
+  const auto stored = co_await NamespaceOf(cluster_, ns_);
+  // Whoever may not read it cannot know.
+  if (!stored && stored.error().Is(base::ErrorCode::kForbidden)) co_return base::Result<void>();
+  if (!stored) co_return stored.error();
+  absent_ = stored->IsNull();
+  if (absent_ && !in_files) surroundings_.closed = NoSuchNamespace(ns_);
+  if (stored->StringAt({"status", "phase"}) == "Terminating") {
+    surroundings_.closed =
+        "unable to create new content in namespace " + ns_ + " because it is being terminated";
+  }
+  co_return base::Result<void>();
+}
+
 base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
                                                const std::vector<json::Value>& device_classes,
                                                ClusterLimits& limits) {
@@ -52,6 +67,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_);
   if (!surroundings) co_return surroundings.error();
   surroundings_ = std::move(*surroundings);
+  if (auto read = co_await ReadNamespace(!NamespaceIn(manifests).IsNull()); !read) co_return read;
   surroundings_.claim_templates = TemplatesIn(manifests, cluster_.core(), book_->quotas());
   if (AnyOfKind(manifests, "StatefulSet")) {
     if (auto read = co_await ReadClaims(cluster_, ns_, surroundings_); !read) co_return read;
@@ -138,7 +154,9 @@ base::Task<base::Result<inspect::ServerAnswer>> LiveSpace::AskServer(
   if (created) co_return answer;
   if (created.error().http_status == 0) co_return created.error();
   std::string words = ServerWords(created.error());
-  (IsNotAsked(created.error(), ns_) ? answer.unknown : answer.refusal) = std::move(words);
+  (IsNotAsked(created.error(), ns_, surroundings_.closed.empty()) ? answer.unknown
+                                                                  : answer.refusal) =
+      std::move(words);
   co_return answer;
 }
 

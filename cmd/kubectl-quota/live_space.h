@@ -33,6 +33,8 @@ class LiveSpace {
   inspect::CheckedSpace Take(ClusterLimits& limits);
 
  private:
+  // Finds out whether the namespace exists, and whether objects can be created in it.
+  base::Task<base::Result<void>> ReadNamespace(bool in_files);
   // Returns the stored object of this name; null if there is none, or with --replace.
   base::Task<base::Result<json::Value>> Stored(const json::Value& object);
   // Reads the ResourceClaimTemplates that pods of both refer to and no manifest has.
@@ -47,6 +49,7 @@ class LiveSpace {
   Session& session_;
   Cluster& cluster_;
   std::string ns_;
+  bool absent_ = false;  // the namespace does not exist, and may be in the files
   inspect::Surroundings surroundings_;
   Unread unread_;
   std::unique_ptr<Counters> counters_;

@@ -36,7 +36,10 @@ class Expander {
   void Add(Value object, std::int64_t count = 1, std::optional<std::int64_t> first = {}) {
     if (count == 0 && first.value_or(0) == 0) return;
     std::vector<std::string> refusals;
-    if (std::max(count, first.value_or(0)) > 0) {
+    const bool created = std::max(count, first.value_or(0)) > 0;
+    if (created && !surroundings_.closed.empty()) {
+      refusals = {surroundings_.closed};
+    } else if (created) {
       refusals = RefusalsOf(object, surroundings_.defaults.bounds);
     }
     expansion_.pieces.push_back({.object = std::move(object),

@@ -39,6 +39,9 @@ struct Surroundings {
   Defaults defaults;
   NodeCounter nodes_for;
   std::set<std::string> claims;  // names of the namespace's PersistentVolumeClaims
+  // Why the server creates nothing in the namespace, for example because it does not exist; "" if
+  // it does.
+  std::string closed = {};
   // nullopt: no quota limits what is created from them.
   std::optional<ClaimTemplates> claim_templates = {};
 };

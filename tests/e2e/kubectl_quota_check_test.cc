@@ -94,6 +94,29 @@ TEST_CASE("kubectl quota check tells what would fit, and charges only changes",
              Contains("requests.cpu   500m     1500m   2       2       yes"));
 }
 
+TEST_CASE("kubectl quota check refuses objects of a namespace that does not exist",
+          "[e2e][kubectl-quota]") {
+  PluginScenario plugin;
+  const std::string ns = FreshName("e2e-absent");
+  const std::string pod = json::Write(Pod("p"));
+  const auto file = plugin.File("pod.json", pod);
+  const auto no = plugin.Ask({"check", "-n", ns, "-f", file});
+  CHECK(no.exit_code == 1);
+  CHECK(no.output == "pod/p: namespaces \"" + ns +
+                         "\" not found\n"
+                         "No: 1 object or its pods would be refused whatever is free.\n");
+  const auto asked = plugin.Ask({"check", "-n", ns, "-f", file, "--server"});
+  CHECK(asked.exit_code == 1);
+  CHECK_THAT(asked.output,
+             Contains("server: pod/p is refused: namespaces \"" + ns + "\" not found\n"));
+  const auto with = plugin.File(
+      "with.json", R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ")" + ns +
+                       "\"}}\n---\n" + pod);
+  const auto yes = plugin.Ask({"check", "-n", ns, "-f", with});
+  INFO(yes.output);
+  CHECK(yes.exit_code == 0);
+}
+
 TEST_CASE("kubectl quota check needs no cluster if quotas are files", "[e2e][kubectl-quota]") {
   TempDir dir;
   const auto manifest =

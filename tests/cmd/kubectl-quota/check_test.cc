@@ -114,12 +114,12 @@ constexpr const char* kTeamARefuses =
 TEST_CASE("check: labels of a Namespace in the files decide which ClusterQuotas limit it",
           "[kubectl-quota]") {
   Plugin plugin;
-  plugin.cluster.Serve(kNamespaces, "Namespace", false);
   plugin.cluster.Serve(kClusterQuotas, "ClusterQuota", false);
   plugin.Put(kClusterQuotas, ClusterQuotaOf("a"));
   plugin.Put(kClusterQuotas, ClusterQuotaOf("b"));
   const auto files = plugin.File("shop.yaml", Shop("a") + kTwoPods);
   SECTION("of a namespace that does not exist yet") {
+    plugin.cluster.Delete(kNamespaces, "", "shop");
     const auto told = plugin.Ask({"check", "-f", files});
     CHECK(told.code == 1);
     CHECK_THAT(told.output, Contains(kTeamARefuses) && !Contains("team-b"));
@@ -161,7 +161,6 @@ TEST_CASE("check: labels of a Namespace in the files decide which ClusterQuotas 
 TEST_CASE("check: labels in the files do not matter to a user who may not list ClusterQuotas",
           "[kubectl-quota]") {
   Plugin plugin;
-  plugin.cluster.Serve(kNamespaces, "Namespace", false);
   plugin.cluster.Serve(kClusterQuotas, "ClusterQuota", false);
   plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
     if (request.path.find("clusterquotas") == std::string::npos) return std::nullopt;
@@ -170,6 +169,70 @@ TEST_CASE("check: labels in the files do not matter to a user who may not list C
   const auto told = plugin.Ask({"check", "-f", plugin.File("shop.yaml", Shop("a") + kTwoPods)});
   CHECK(told.code == 0);
   CHECK_THAT(told.warnings, Contains("the labels of namespace shop in the files are left out"));
+}
+
+constexpr const char* kOnePod =
+    "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c}]}\n";
+
+TEST_CASE("check: nothing fits into a namespace that does not exist", "[kubectl-quota]") {
+  Plugin plugin;
+  plugin.cluster.Serve({"rbac.authorization.k8s.io", "v1", "clusterroles"}, "ClusterRole", false);
+  plugin.cluster.Delete(kNamespaces, "", "shop");
+  const std::string pods = plugin.File("pods.yaml", std::string(kOnePod) + kTwoPods);
+  const auto told = plugin.Ask({"check", "-f", pods});
+  CHECK(told.code == 1);
+  CHECK(told.output ==
+        "pod/p: namespaces \"shop\" not found\n"
+        "replicaset.apps/web: namespaces \"shop\" not found\n"
+        "No: 2 objects or their pods would be refused whatever is free.\n");
+  CHECK_THAT(plugin.Ask({"check", "-f", pods, "-o", "json"}).output,
+             Contains("\"fits\": false") && Contains("namespaces \\\"shop\\\" not found"));
+  CHECK_THAT(plugin.Ask({"check", "-f", pods, "-o", "junit"}).output,
+             Contains("namespaces &quot;shop&quot; not found"));
+  CHECK(plugin.Ask({"check", "-f", pods, "--replace"}).code == 1);
+  SECTION("but what is in no namespace does") {
+    const std::string role = plugin.File(
+        "role.yaml",
+        "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r}}");
+    CHECK(plugin.Ask({"check", "-f", role}).code == 0);
+  }
+  SECTION("unless the files have it") {
+    const std::string both = plugin.File("both.yaml", kOnePod + Shop("a"));
+    CHECK(plugin.Ask({"check", "-f", both}).code == 0);
+  }
+  SECTION("each namespace of the files counts") {
+    const std::string both = plugin.File("both.yaml", Shop("a") + kTwoPods +
+                                                          "---\napiVersion: v1\nkind: Pod\n"
+                                                          "metadata: {name: q, namespace: typo}\n"
+                                                          "spec: {containers: [{name: c}]}\n");
+    const auto one = plugin.Ask({"check", "-f", both});
+    CHECK(one.code == 1);
+    CHECK_THAT(one.output, Contains("pod/q: namespaces \"typo\" not found\nNo: 1 object"));
+  }
+  SECTION("a user who may not read it cannot know") {
+    plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (!request.path.ends_with("/namespaces/shop")) return std::nullopt;
+      return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
+    };
+    CHECK(plugin.Ask({"check", "-f", pods}).code == 0);
+  }
+}
+
+TEST_CASE("check: nothing new fits into a namespace that is being terminated", "[kubectl-quota]") {
+  Plugin plugin;
+  plugin.Put(kNamespaces,
+             "{apiVersion: v1, kind: Namespace, metadata: {name: shop}, status: {phase: "
+             "Terminating}}");
+  plugin.cluster.Serve({"", "v1", "pods"}, "Pod");
+  const std::string pod = plugin.File("pod.yaml", kOnePod + Shop("a"));
+  const auto told = plugin.Ask({"check", "-f", pod});
+  CHECK(told.code == 1);
+  CHECK_THAT(told.output, Contains("pod/p: unable to create new content in namespace shop because "
+                                   "it is being terminated\nNo: 1 object"));
+  plugin.Put({"", "v1", "pods"},
+             "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {containers: "
+             "[{name: c}]}}");
+  CHECK(plugin.Ask({"check", "-f", pod}).code == 0);
 }
 
 }  // namespace check_test

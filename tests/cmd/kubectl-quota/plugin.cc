@@ -44,6 +44,9 @@ Plugin::Plugin() {
   REQUIRE(mkdtemp(path.data()) != nullptr);
   folder_ = path;
   cluster.Serve(quota::CoreQuotaApi().resource, "ResourceQuota");
+  const api::GroupVersionResource namespaces{"", "v1", "namespaces"};
+  cluster.Serve(namespaces, "Namespace", false);
+  Put(namespaces, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}");
 }
 
 Plugin::~Plugin() { std::filesystem::remove_all(folder_); }

@@ -1,6 +1,7 @@
 #pragma once
 
-// TEST ONLY. The plugin on a fake cluster, with files in a temporary folder.
+// TEST ONLY. The plugin on a fake cluster that has the namespace "shop", with files in a temporary
+// folder.
 
 #include <optional>
 #include <string>

@@ -30,7 +30,6 @@ const std::string kEvil =
 class Hostile : public Plugin {
  public:
   Hostile() {
-    cluster.Serve(kNamespaces, "Namespace", false);
     cluster.Serve(kPods, "Pod");
     cluster.Serve(kEvents, "Event");
     cluster.Serve(kReplicaSets, "ReplicaSet");
