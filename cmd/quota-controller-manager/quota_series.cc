@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "controllers/quota/status_conditions.h"
 #include "pkg/quota/cluster/cluster_spec.h"
 
 namespace manager {
@@ -53,6 +54,20 @@ QuotaSeries::QuotaSeries(metrics::Registry& registry, std::size_t max_series)
               {"quota", key.quota.name},
               {"quota_api", quota_api}},
              1);
+      });
+  NewGauges(
+      registry, "quota_condition",
+      "1 for a condition that reports a problem of a quota: Ready is False, or Stale or OverLimit "
+      "is True.",
+      [](const TellSeries& tell, const std::string& quota_api, const Key& key, const Shown& quota) {
+        for (const auto& [condition, reason] : quota.problems) {
+          tell({{"condition", condition},
+                {"namespace", key.quota.ns},
+                {"quota", key.quota.name},
+                {"quota_api", quota_api},
+                {"reason", reason}},
+               1);
+        }
       });
   const auto tell_limit = [](const TellSeries& tell, const std::string& quota_api, const Key& key,
                              const std::string& name, double value) {
@@ -144,14 +159,15 @@ void QuotaSeries::CountRefusal(std::string_view quota_api, const api::ObjectKey&
 }
 
 std::size_t QuotaSeries::Shown::series() const {
-  std::size_t series = (threshold > 0 ? 1 : 0) + (mode.empty() ? 0 : 1) +
+  std::size_t series = (threshold > 0 ? 1 : 0) + (mode.empty() ? 0 : 1) + problems.size() +
                        (refused_otherwise > 0 ? 1 : 0) + (would_refuse_otherwise > 0 ? 1 : 0);
   for (const Limit& limit : limits) series += limit.series();
   return series;
 }
 
 int QuotaSeries::Shown::used_tenths() const {
-  double share = 0;
+  // Its limit may not hold at all, however little is used.
+  double share = !problems.empty() && problems.front().first == "Ready" ? 1 : 0;
   for (const Limit& limit : limits) {
     if (limit.used.value_or(0) <= 0) continue;
     share = std::max(share, limit.hard > 0 ? *limit.used / limit.hard : 1);
@@ -194,6 +210,9 @@ void QuotaSeries::LookAt(const quota::Quota& quota) {
     if (const quota::Quantity* used = quota.status.used.Find(name)) limit.used = ToDouble(*used);
     shown.limits.push_back(std::move(limit));
   }
+  for (const auto& problem : controllers::ProblemsIn(quota.further_status.Find("conditions"))) {
+    shown.problems.emplace_back(problem.condition, problem.reason);
+  }
   AddRefusals(quota.key, shown);
   const Key key{.free_tenths = 10 - shown.used_tenths(), .source = source_, .quota = quota.key};
   const std::size_t series = shown.series();
@@ -229,7 +248,7 @@ void QuotaSeries::DropLast() {
 }
 
 // The last quota that is shown has only as many limits as fit below the bound. Its mode is left out
-// last, because an alert about a limit depends on it.
+// after them, because an alert about a limit depends on it, and its conditions last.
 void QuotaSeries::EndLook() {
   while (taken_ > max_series_) {
     Shown& last = shown_.rbegin()->second;
@@ -242,8 +261,10 @@ void QuotaSeries::EndLook() {
       ++omitted_;
       if (alone != nullptr) {
         *alone = 0;
-      } else {
+      } else if (!last.mode.empty()) {
         last.mode = {};
+      } else {
+        last.problems.pop_back();
       }
       continue;
     }

@@ -1,14 +1,15 @@
 #pragma once
 
-// Exports quota_hard and quota_used of every quota from its status, the threshold that its owner
-// requested, its mode if it does not refuse, and the number of requests that it refused here. Each
-// scrape builds the series anew, so those of a deleted quota disappear.
+// Exports quota_hard and quota_used of every quota from its status, the conditions that report a
+// problem, the threshold that its owner requested, its mode if it does not refuse, and the number
+// of requests that it refused here. Each scrape builds the series anew, so those of a deleted quota
+// disappear.
 //
 // Tenants create quotas and name the resources in them, so the number of series is bounded. The
 // fullest quotas are exported. They are ordered by the tenths of their fullest limit, so that
 // quotas in the middle do not come and go with each object. A metric counts the series that are
-// left out, and the log mentions them once. The number of quotas has no bound, so a scrape is done
-// in steps.
+// left out, and the log mentions them once. A quota that is not ready counts as a full one. The
+// number of quotas has no bound, so a scrape is done in steps.
 //
 // Single-threaded. The registry and the stores must outlive the last scrape.
 
@@ -57,9 +58,10 @@ class QuotaSeries {
   };
   struct Shown {
     std::vector<Limit> limits;
-    double threshold = 0;          // 0: none
-    std::string_view mode;         // "Warn" or "Audit"; "": it refuses
-    double refused_otherwise = 0;  // requests, without a limit
+    double threshold = 0;                                       // 0: none
+    std::string_view mode;                                      // "Warn" or "Audit"; "": it refuses
+    std::vector<std::pair<std::string, std::string>> problems;  // condition and reason
+    double refused_otherwise = 0;                               // requests, without a limit
     double would_refuse_otherwise = 0;
     [[nodiscard]] std::size_t series() const;
     // Used tenths of the fullest limit: 10 if nothing is free.

@@ -1,7 +1,9 @@
 #include "controllers/quota/quota_conditions.h"
 
 #include <algorithm>
+#include <array>
 
+#include "controllers/quota/status_conditions.h"
 #include "pkg/base/text.h"
 
 namespace controllers {
@@ -85,6 +87,35 @@ Announcement UnreadableSpec(const quota::Quota& quota) {
   return {EventType::kWarning, "QuotaUnreadable", std::move(text), "SpecUnreadable"};
 }
 
+// The reasons that NotInForceOf() returns, and what an event adds to the message of the condition.
+struct ForceReason {
+  std::string_view reason;
+  std::string_view effect;
+  std::string_view healed;
+};
+constexpr std::array kForceReasons{
+    ForceReason{"ParentNotFound", "; until there is one, only its own limits hold",
+                "has its place in the tree again"},
+    ForceReason{"ParentCycle", "; until then only its own limits hold",
+                "has its place in the tree again"},
+    ForceReason{"GuaranteedExceedsParent", "", "has what is guaranteed to it again"},
+};
+
+const ForceReason* FindForceReason(std::string_view reason) {
+  const auto* const found = std::ranges::find(kForceReasons, reason, &ForceReason::reason);
+  return found == kForceReasons.end() ? nullptr : found;
+}
+
+Announcement OutOfForce(const NotInForce& what) {
+  return {EventType::kWarning, what.reason,
+          what.message + std::string(FindForceReason(what.reason)->effect), what.reason, true};
+}
+
+Announcement InForceAgain(std::string_view reason) {
+  return {EventType::kNormal, "QuotaHealed",
+          "the quota " + std::string(FindForceReason(reason)->healed), "", true};
+}
+
 // Reports what is not in `said` yet. False: some event was not accepted.
 bool SayFlaws(Flaws& said, const quota::Quota& quota, const Flaws& flaws,
               const QuotaConditions::Say& say) {
@@ -131,6 +162,7 @@ QuotaConditions::When QuotaConditions::Look(const quota::Quota& quota,
     sooner(LookAt(standing, obstacle, now, server_since, say));
   }
   if (!SayFlaws(memory.flaws, quota, flaws, say)) sooner(now + patience_.say_again);
+  sooner(LookAtForce(memory, flaws.not_in_force, now, say));
   if (memory.empty()) memories_.erase(quota.uid);
   return again;
 }
@@ -150,6 +182,22 @@ QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle
   Retell(obstacle.resource, std::exchange(standing.said, topic), topic);
   standing.told = std::move(announcement);
   standing.names = obstacle.names;
+  return std::nullopt;
+}
+
+// The message may change with each object that is created, so only another reason is reported.
+QuotaConditions::When QuotaConditions::LookAtForce(Memory& memory, const NotInForce& now_is,
+                                                   base::TimePoint now, const Say& say) {
+  if (memory.not_in_force != now_is.reason) memory.not_in_force_since = now;
+  memory.not_in_force = now_is.reason;
+  std::string& said = memory.flaws.not_in_force.reason;
+  if (said == now_is.reason) return std::nullopt;
+  const base::TimePoint due = memory.not_in_force_since + patience_.not_in_force;
+  if (!now_is.reason.empty() && due > now) return due;
+  if (!say(now_is.reason.empty() ? InForceAgain(said) : OutOfForce(now_is))) {
+    return now + patience_.say_again;
+  }
+  said = now_is.reason;
   return std::nullopt;
 }
 
@@ -237,6 +285,14 @@ std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSele
   if (some || scopes.empty()) return "";
   return scopes.size() == 1 ? "there is no scope " + scopes[0]
                             : "no kind has all of the scopes " + base::Join(scopes, ", ");
+}
+
+NotInForce NotInForceOf(const json::Value* conditions) {
+  for (const Problem& problem : ProblemsIn(conditions)) {
+    if (problem.condition != "Ready" || FindForceReason(problem.reason) == nullptr) continue;
+    return {std::string(problem.reason), std::string(problem.message)};
+  }
+  return {};
 }
 
 std::string_view WhenFull(const quota::Quota& quota) {

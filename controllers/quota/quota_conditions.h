@@ -48,6 +48,13 @@ struct Announcement {
   std::string reason;
   std::string message;
   std::string condition = {};  // the reason of the condition that says the same
+  bool logged = false;         // the log says it, too: a limit above it is not in force
+};
+
+// Why a quota is not in force as its spec wants it, although its names are counted.
+struct NotInForce {
+  std::string reason = {};  // of its condition Ready: see NotInForceOf(); "": it is
+  std::string message = {};
 };
 
 // What is wrong with a quota until somebody changes it.
@@ -56,8 +63,10 @@ struct Flaws {
   std::string matches_nothing = {};           // why nothing matches its selector; "": something can
   bool exempt = false;                        // admission refuses nothing in its namespace
   std::string unreadable = {};                // UnreadableSpec::why
+  NotInForce not_in_force = {};
   [[nodiscard]] bool empty() const {
-    return uncountable.empty() && matches_nothing.empty() && !exempt && unreadable.empty();
+    return uncountable.empty() && matches_nothing.empty() && !exempt && unreadable.empty() &&
+           not_in_force.reason.empty();
   }
 };
 
@@ -73,6 +82,8 @@ struct ConditionPatience {
   // After an outage of the server. Longer than the longest pause between two attempts, so that each
   // resource was tried again before anything is reported.
   std::chrono::seconds after_outage{15};
+  // Of a quota that is not in force. Children are often created before their parent.
+  std::chrono::seconds not_in_force{5};
   std::chrono::seconds pending{10};    // how often an obstacle in progress is checked
   std::chrono::seconds say_again{30};  // after a report that was not accepted
 };
@@ -111,7 +122,11 @@ class QuotaConditions {
   struct Memory {
     std::map<std::string, Standing> standings;  // by resource
     Flaws flaws;                                // reported
-    [[nodiscard]] bool empty() const { return standings.empty() && flaws.empty(); }
+    std::string not_in_force;                   // the reason now
+    base::TimePoint not_in_force_since{};
+    [[nodiscard]] bool empty() const {
+      return standings.empty() && flaws.empty() && not_in_force.empty();
+    }
   };
   [[nodiscard]] base::TimePoint DueAt(const Standing& standing, Obstacle::Kind kind,
                                       base::TimePoint server_since) const;
@@ -119,6 +134,7 @@ class QuotaConditions {
               base::TimePoint server_since, const Say& say);
   When Heal(Memory& memory, const quota::Quota& quota, const std::vector<Obstacle>& obstacles,
             base::TimePoint now, const Say& say);
+  When LookAtForce(Memory& memory, const NotInForce& now_is, base::TimePoint now, const Say& say);
   // Updates the statistics: the topic that one quota was told of the resource changed from `before`
   // to `after`.
   void Retell(const std::string& resource, std::string_view before, std::string_view after);
@@ -136,6 +152,10 @@ std::vector<std::string> UncountableNames(const quota::QuotaApi& api,
 
 // Why no object of any kind that this quota API counts can match the selector; "" if one can.
 std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSelector& selector);
+
+// The part of a condition Ready that QuotaConditions reports: the quota has not its place in the
+// tree, or not its guarantee. Other reasons have events of their own.
+NotInForce NotInForceOf(const json::Value* conditions);
 
 // What happens to a creation that exceeds the quota.
 std::string_view WhenFull(const quota::Quota& quota);

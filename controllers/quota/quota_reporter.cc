@@ -1,6 +1,11 @@
 #include "controllers/quota/quota_reporter.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
+#include <utility>
+
+#include "pkg/json/value.h"
 
 namespace controllers {
 namespace {
@@ -14,6 +19,9 @@ constexpr std::chrono::hours kNothingToDo{1};
 constexpr std::chrono::seconds kDiscoveryPatience{10};
 // Quotas that are checked in one turn of the event loop.
 constexpr int kLooksATurn = 16;
+
+// A parent may have thousands of children. Each has its event; the log names some of them.
+constexpr base::BucketOptions kLogLines{.per_second = 0.1, .burst = 10};
 
 // True if the server answered with an error about the resource. 401 is about our credentials, not
 // about the resource.
@@ -37,7 +45,8 @@ QuotaReporter::QuotaReporter(const ControllerParts& parts, std::function<bool()>
       server_away_(std::move(server_away)),
       conditions_(PatienceFor(parts.context.reflector.backoff)),
       due_(*parts.context.scheduler),
-      wake_(parts.context.scheduler->NewAlarm()) {}
+      wake_(parts.context.scheduler->NewAlarm()),
+      log_lines_(kLogLines) {}
 
 void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (after == nullptr) {
@@ -48,7 +57,10 @@ void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* afte
   const bool respecified = before == nullptr || before->hard != after->hard ||
                            before->selector != after->selector ||
                            before->unreadable.why != after->unreadable.why;
-  if (respecified) LookSoon(after->key);
+  const auto force = [](const quota::Quota& quota) {
+    return NotInForceOf(quota.further_status.Find("conditions")).reason;
+  };
+  if (respecified || force(*before) != force(*after)) LookSoon(after->key);
   if (before == nullptr || before->status == after->status) return;
   if (const auto exceeded = BecameExceeded(before->status, *after)) Say(*after, *exceeded);
 }
@@ -122,7 +134,8 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
   const Flaws flaws{.uncountable = UncountableNames(parts_.api, quota->hard),
                     .matches_nothing = WhyNothingMatches(parts_.api, quota->selector),
                     .exempt = parts_.options.exempt.contains(key.ns),
-                    .unreadable = quota->unreadable.why};
+                    .unreadable = quota->unreadable.why,
+                    .not_in_force = NotInForceOf(quota->further_status.Find("conditions"))};
   const auto again = conditions_.Look(*quota, ObstaclesOf(*quota), flaws, now, server_since_, say);
   if (told && on_told_) on_told_(key);
   if (again) due_.AddAfter(key, *again - now);
@@ -163,17 +176,39 @@ Obstacle QuotaReporter::Judge(const UsageSource& source) const {
 }
 
 bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {
-  if (parts_.context.events == nullptr) return true;
-  if (!parts_.options.Leads()) return false;
-  return parts_.context.events->Record({.about = {.api_version = parts_.api.resource.GroupVersion(),
-                                                  .kind = parts_.api.kind,
-                                                  .ns = quota.key.ns,
-                                                  .name = quota.key.name,
-                                                  .uid = quota.uid,
-                                                  .resource_version = quota.resource_version},
-                                        .type = announcement.type,
-                                        .reason = announcement.reason,
-                                        .message = announcement.message});
+  if (parts_.context.events != nullptr) {
+    if (!parts_.options.Leads()) return false;
+    const bool recorded =
+        parts_.context.events->Record({.about = {.api_version = parts_.api.resource.GroupVersion(),
+                                                 .kind = parts_.api.kind,
+                                                 .ns = quota.key.ns,
+                                                 .name = quota.key.name,
+                                                 .uid = quota.uid,
+                                                 .resource_version = quota.resource_version},
+                                       .type = announcement.type,
+                                       .reason = announcement.reason,
+                                       .message = announcement.message});
+    if (!recorded) return false;
+  }
+  if (announcement.logged) Log(quota, announcement);
+  return true;
+}
+
+void QuotaReporter::Log(const quota::Quota& quota, const Announcement& announcement) {
+  if (!log_lines_.Take(parts_.Now())) {
+    ++omitted_lines_;
+    return;
+  }
+  const std::size_t omitted = std::exchange(omitted_lines_, 0);
+  const std::string more = omitted == 0 ? "" : " omitted=" + std::to_string(omitted);
+  const std::string text = " quota_api=" + parts_.api.name + " quota=" + quota.key.ToString() +
+                           " reason=" + announcement.reason + more +
+                           " why=" + json::Quote(announcement.message);
+  if (announcement.type == client::EventType::kWarning) {
+    LOG(WARNING) << "a quota is not in force" << text;
+  } else {
+    LOG(INFO) << "a quota is in force again" << text;
+  }
 }
 
 }  // namespace controllers

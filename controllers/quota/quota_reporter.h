@@ -17,6 +17,7 @@
 
 #include "controllers/quota/controller_parts.h"
 #include "controllers/quota/quota_conditions.h"
+#include "pkg/base/token_bucket.h"
 #include "pkg/queue/work_queue.h"
 
 namespace controllers {
@@ -53,6 +54,7 @@ class QuotaReporter {
   [[nodiscard]] Obstacle Judge(const UsageSource& source) const;
   [[nodiscard]] base::TimePoint NextLook() const;
   bool Say(const quota::Quota& quota, const Announcement& announcement);
+  void Log(const quota::Quota& quota, const Announcement& announcement);
 
   const ControllerParts& parts_;
   std::function<bool()> server_away_;
@@ -63,6 +65,8 @@ class QuotaReporter {
   std::unique_ptr<base::Alarm> wake_;
   bool away_ = false;  // whether the server was away at the last check
   base::TimePoint server_since_{};
+  base::TokenBucket log_lines_;
+  std::size_t omitted_lines_ = 0;
 };
 
 }  // namespace controllers

@@ -1,10 +1,19 @@
 #include "controllers/quota/status_conditions.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace controllers {
 namespace {
+
+// The reason becomes the label of a metric, and everybody who may write a status can set it.
+constexpr std::size_t kLongestReason = 64;
+
+bool IsWord(std::string_view reason) {
+  return !reason.empty() && reason.size() <= kLongestReason &&
+         std::ranges::all_of(reason, [](unsigned char c) { return std::isalnum(c) != 0; });
+}
 
 json::Value ToJson(const QuotaCondition& condition, const json::Value* stored,
                    const std::string& now) {
@@ -61,6 +70,18 @@ json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCon
     if (missing) all.push_back(ToJson(condition, nullptr, now));
   }
   return all;
+}
+
+std::vector<Problem> ProblemsIn(const json::Value* conditions) {
+  std::vector<Problem> problems;
+  for (const std::string_view type : {"Ready", "Stale", "OverLimit"}) {
+    const json::Value* condition = FindCondition(conditions, type);
+    const std::string_view wrong = type == "Ready" ? "False" : "True";
+    if (condition == nullptr || condition->StringAt({"status"}) != wrong) continue;
+    const std::string_view reason = condition->StringAt({"reason"});
+    problems.push_back({type, IsWord(reason) ? reason : "Other", condition->StringAt({"message"})});
+  }
+  return problems;
 }
 
 bool SayTheSame(const json::Value* some, const json::Value* others) {

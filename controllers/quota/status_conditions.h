@@ -32,6 +32,16 @@ const json::Value* FindCondition(const json::Value* conditions, std::string_view
 json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCondition>& wanted,
                            const std::string& now);
 
+// What a list of conditions says about a problem: Ready is False, or Stale or OverLimit is True.
+// The views are of the list. A reason that is no word of at most 64 characters is "Other".
+struct Problem {
+  std::string_view condition;  // "Ready", "Stale" or "OverLimit"
+  std::string_view reason;
+  std::string_view message;
+};
+// At most one of each condition.
+std::vector<Problem> ProblemsIn(const json::Value* conditions);
+
 // True if the two lists are equal except for messages.
 bool SayTheSame(const json::Value* some, const json::Value* others);
 

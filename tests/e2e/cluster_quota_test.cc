@@ -93,4 +93,44 @@ TEST_CASE("cluster: a quota includes the usage of the quotas below it", "[e2e][c
   quotas.WaitStatus(a, Json(R"({"available":{"pods":"1"}})"));
 }
 
+TEST_CASE("cluster: a parent that is deleted is told on each child, in the log and in the metrics",
+          "[e2e][cluster]") {
+  Scenario s(Managed());
+  ClusterQuotas quotas(s.api());
+  const std::string a = FreshName("a");
+  const std::string b = FreshName("b");
+  const std::string company = FreshName("company");
+  const TeamNamespace ns(s.api(), a);
+  quotas.Create(company, R"({"hard":{"pods":"2"}})");
+  for (const std::string& child : {a, b}) {
+    quotas.Create(child, SelectTeam(child, R"("parent":")" + company + R"(","hard":{"pods":"5"})"));
+  }
+  const Daemon& daemon = s.StartDaemon();
+  for (const std::string& child : {a, b}) quotas.WaitCondition(child, "Ready", "True Counted");
+  const auto series = [](const std::string& quota) {
+    return R"(quota_condition{condition="Ready",namespace="",quota=")" + quota +
+           R"(",quota_api="cluster",reason="ParentNotFound"} 1)";
+  };
+  CHECK_THAT(daemon.MetricsText(), !Catch::Contains("quota_condition{"));
+  s.api().Delete(ClusterQuotas::Path(company));
+  for (const std::string& child : {a, b}) {
+    quotas.WaitCondition(child, "Ready", "False ParentNotFound");
+    Eventually("the child has an Event", [&]() -> std::string {
+      return IsSaid(s.api(), child, "ParentNotFound") ? "" : "none";
+    });
+    CHECK_THAT(daemon.MetricsText(), Catch::Contains(series(child)));
+    daemon.WaitForLog("a quota is not in force quota_api=cluster quota=" + child +
+                      " reason=ParentNotFound");
+  }
+  s.api().Delete(ClusterQuotas::Path(b));
+  Eventually("the metric of a deleted quota goes", [&]() -> std::string {
+    return daemon.MetricsText().find(series(b)) == std::string::npos ? "" : "it is there";
+  });
+  quotas.Create(company, R"({"hard":{"pods":"2"}})");
+  quotas.WaitCondition(a, "Ready", "True Counted");
+  Eventually("the child has an Event about its recovery",
+             [&]() -> std::string { return IsSaid(s.api(), a, "QuotaHealed") ? "" : "none"; });
+  CHECK_THAT(daemon.MetricsText(), !Catch::Contains("quota_condition{"));
+}
+
 }  // namespace e2e::cluster_quota_test

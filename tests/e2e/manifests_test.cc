@@ -108,6 +108,42 @@ TEST_CASE("every object in manifests/ is accepted by a kube-apiserver, without a
   installation.Kubectl({"apply", "-f", tests::SourcePath("/manifests/manual-webhook")});
 }
 
+TEST_CASE("kubectl shows a warning when a ClusterQuota with children is deleted",
+          "[e2e][manifests][real-only][since-1.30]") {
+  Installation installation;
+  installation.Apply("cluster-enforced");
+  installation.Kubectl({"apply", "-f", kDeletionWarning});
+  installation.Kubectl({"wait", "--for=condition=Established", "--timeout=60s", "crd", "--all"});
+  for (const char* name : {"company", "alone", "planned"}) {
+    installation.api().Create(ClusterQuotas::Path(), ClusterQuotas::Quota(name, json::Object{}));
+  }
+  for (const char* parent : {"company", "planned"}) {
+    installation.api().MergePatch(ClusterQuotas::Path(parent) + "/status",
+                                  Json(R"({"status":{"children":2}})"));
+  }
+  const auto deletion = [&](const std::string& name, bool dry_run) {
+    std::vector<std::string> arguments{"delete", "clusterquota", name};
+    if (dry_run) arguments.emplace_back("--dry-run=server");
+    return installation.Kubectl(std::move(arguments));
+  };
+  const std::string warning =
+      "ClusterQuota company has 2 children: without it only their own limits hold, and their Ready "
+      "is False, ParentNotFound";
+  // An API server takes some seconds to follow a new policy.
+  std::string shown;
+  Eventually("kubectl warns", [&] {
+    shown = deletion("company", true);
+    return shown.find(warning) != std::string::npos ? std::string() : shown;
+  });
+  CHECK_THAT(shown, Catch::StartsWith("Warning: "));
+  CHECK_THAT(deletion("alone", false), !Catch::Contains("Warning"));
+  installation.Kubectl({"annotate", "clusterquota", "planned",
+                        "quota-controller-manager.io/delete-with-children=true"});
+  CHECK_THAT(deletion("planned", false), !Catch::Contains("Warning"));
+  CHECK_THAT(deletion("company", false), Catch::Contains(warning));
+  CHECK_FALSE(installation.api().Exists(ClusterQuotas::Path("company")));
+}
+
 TEST_CASE("no kind of manifests/ is in the category all, which kubectl delete all --all deletes",
           "[e2e][manifests][server]") {
   Scenario s;

@@ -1,5 +1,6 @@
 // What the Helm chart renders: the same objects as the folders of manifests/, what the values say,
 // and nothing for values that cannot work. Needs QCM_HELM and KUBEBUILDER_ASSETS.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
@@ -131,7 +132,7 @@ TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]
     INFO(same.values);
     covered.insert(same.folders.begin(), same.folders.end());
     const Objects folders = OfFolders(same.folders);
-    const Objects chart = OfChart(same.values + ",crds.keep=false");
+    const Objects chart = OfChart(same.values + ",crds.keep=false,crds.deletionWarning=false");
     CHECK(Names(chart) == Names(folders));
     for (const auto& [name, object] : folders) {
       const auto found = chart.find(name);
@@ -191,6 +192,24 @@ TEST_CASE("a folder counts the quota APIs that its roles allow to count, and no 
   }
   CHECK(checked >= 9);
   CHECK((OfChart("ironcore=true") == OfChart("ironcore=true,quotaApis={core,cluster,ironcore}")));
+}
+
+TEST_CASE("the chart warns of deletions where Kubernetes can", "[helm]") {
+  const auto warns = [](const std::string& version, const std::string& values) {
+    Words arguments = Template(kQuotaSystem, values);
+    arguments.push_back("--kube-version=" + version);
+    const auto documents = config::ParseYamlDocuments(WithoutRemarks(MustHelm(arguments)));
+    if (!documents) throw std::runtime_error(documents.error().message);
+    return std::ranges::count_if(*documents, [](const json::Value& object) {
+      return object.StringAt({"kind"}).starts_with("ValidatingAdmissionPolicy");
+    });
+  };
+  CHECK(warns("1.29.6", "") == 0);
+  CHECK(warns("1.30.0", "") == 2);
+  CHECK(warns("v1.33.1-gke.1", "enforce={cluster}") == 2);
+  CHECK(warns("1.36.3", "crds.deletionWarning=false") == 0);
+  CHECK(warns("1.36.3", "crds.clusterQuota=false") == 0);
+  CHECK(warns("1.36.3", "install=karmada-api-server") == 0);
 }
 
 TEST_CASE("the chart uses only the namespace of the release", "[helm]") {

@@ -57,17 +57,30 @@ class ClusterStore {
       : store_("cluster", fixture.ignored, quota::ClusterQuotaApi().form) {
     fixture.series.Add("cluster", [this] { return &store_; });
   }
-  void Put(const std::string& name, const std::string& mode) {
+  void Put(const std::string& name, const std::string& mode, json::Array conditions = {},
+           const std::string& used = "12") {
     const json::Object hard{{"pods", "10"}};
     store_.Upsert(json::Object{
-        {"metadata", json::Object{{"name", name}, {"uid", name}, {"resourceVersion", "1"}}},
+        {"metadata",
+         json::Object{
+             {"name", name}, {"uid", name}, {"resourceVersion", std::to_string(++version_)}}},
         {"spec", json::Object{{"hard", hard}, {"enforcement", mode}}},
-        {"status", json::Object{{"hard", hard}, {"used", json::Object{{"pods", "12"}}}}}});
+        {"status", json::Object{{"hard", hard},
+                                {"used", json::Object{{"pods", used}}},
+                                {"conditions", std::move(conditions)}}}});
+  }
+  void Remove(const std::string& name) {
+    store_.Remove(json::Object{{"metadata", json::Object{{"name", name}, {"uid", name}}}});
   }
 
  private:
   controllers::QuotaStore store_;
+  int version_ = 0;
 };
+
+json::Value Condition(const char* type, const char* status, const std::string& reason) {
+  return json::Object{{"type", type}, {"status", status}, {"reason", reason}, {"message", "m"}};
+}
 
 std::string Line(const std::string& metric, const std::string& quota, const std::string& resource,
                  const std::string& value) {
@@ -99,6 +112,47 @@ TEST_CASE("quota series: a ClusterQuota that does not refuse has its mode as a s
   CHECK(f.Scrape("quota_enforcement_mode{") ==
         Lines{metric + "Audit" + labels + "audits\",quota_api=\"cluster\"} 1",
               metric + "Warn" + labels + "warns\",quota_api=\"cluster\"} 1"});
+}
+
+TEST_CASE("quota series: conditions that report a problem are exported while they do",
+          "[manager]") {
+  Fixture f(100);
+  ClusterStore cluster(f);
+  const auto line = [](const std::string& condition, const std::string& quota,
+                       const std::string& reason) {
+    return "quota_condition{condition=\"" + condition + "\",namespace=\"\",quota=\"" + quota +
+           "\",quota_api=\"cluster\",reason=\"" + reason + "\"} 1";
+  };
+  cluster.Put(
+      "a", "Deny",
+      {Condition("Ready", "False", "ParentNotFound"), Condition("Stale", "False", "Current"),
+       Condition("OverLimit", "True", "LimitBelowUsage"),
+       Condition("Exempt", "True", "SelectsExemptNamespaces")});
+  cluster.Put("b", "Deny", {Condition("Ready", "True", "Counted")});
+  // Not written by this daemon.
+  cluster.Put("c", "Deny", {Condition("Ready", "False", std::string(1000, 'x'))});
+  cluster.Put("d", "Deny", {Condition("Stale", "True", "a \"b\"")});
+  CHECK(f.Scrape("quota_condition{") ==
+        Lines{line("Ready", "a", "ParentNotFound"), line("OverLimit", "a", "LimitBelowUsage"),
+              line("Ready", "c", "Other"), line("Stale", "d", "Other")});
+  cluster.Put("a", "Deny", {Condition("Ready", "True", "Counted")});
+  cluster.Remove("c");
+  CHECK(f.Scrape("quota_condition{") == Lines{line("Stale", "d", "Other")});
+}
+
+TEST_CASE("quota series: a quota that is not ready is exported before fuller ones", "[manager]") {
+  Fixture f(3);
+  ClusterStore cluster(f);
+  for (const char* name : {"a", "b", "c"}) cluster.Put(name, "Deny", {}, "9");
+  cluster.Put("z", "Deny", {Condition("Ready", "False", "ParentNotFound")}, "0");
+  CHECK(f.Scrape("quota_condition{").size() == 1);
+  SECTION("its condition is left out last") {
+    Fixture small(1);
+    ClusterStore one(small);
+    one.Put("z", "Warn", {Condition("Ready", "False", "ParentNotFound")});
+    CHECK(small.Scrape("quota_condition{").size() == 1);
+    CHECK(small.Scrape("quota_enforcement_mode{").empty());
+  }
 }
 
 TEST_CASE("quota series: the bound includes modes, and leaves out the limits before them",

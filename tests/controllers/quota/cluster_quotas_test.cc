@@ -234,6 +234,82 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the usage of a child counts in
   CHECK(Member("a", {"available", "pods"}) == "1");
 }
 
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: each child of a parent that goes has an event",
+                 "[controllers]") {
+  json::Object below = kFivePods;
+  below.Set("parent", "company");
+  PutQuota("company", kFivePods);
+  PutQuota("a", below, "a");
+  PutQuota("b", below, "b");
+  PutQuota("other", kFivePods, "c");
+  Start();
+  scheduler.RunFor(1min);
+  REQUIRE(events.Texts().empty());
+  cluster.Delete(kClusterQuotas, "", "company");
+  scheduler.RunFor(4s);
+  CHECK(Condition("a", "Ready") == "False ParentNotFound");
+  CHECK(events.Texts().empty());
+  scheduler.RunFor(2s);
+  const std::string why =
+      "there is no ClusterQuota company; until there is one, only its own limits hold";
+  std::vector<std::string> expected{"ParentNotFound a: " + why, "ParentNotFound b: " + why};
+  CHECK(events.Texts() == expected);
+  CHECK(events.said.front().type == client::EventType::kWarning);
+  scheduler.RunFor(30min);
+  CHECK(events.Texts() == expected);
+  PutQuota("company", kFivePods);
+  scheduler.RunFor(1s);
+  expected.emplace_back("QuotaHealed a: the quota has its place in the tree again");
+  expected.emplace_back("QuotaHealed b: the quota has its place in the tree again");
+  CHECK(events.Texts() == expected);
+  CHECK(controller->conditions().size() == 0);
+}
+
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster quotas: a cycle and a guarantee that cannot be kept have events",
+                 "[controllers]") {
+  const auto put = [&](const std::string& name, const std::string& parent, int guaranteed) {
+    json::Object spec = kFivePods;
+    spec.Set("parent", parent);
+    if (guaranteed > 0) spec.Set("guaranteed", json::Object{{"pods", guaranteed}});
+    PutQuota(name, spec);
+  };
+  PutQuota("company", kFivePods);
+  put("a", "company", 3);
+  put("b", "company", 0);
+  put("d", "e", 0);
+  put("e", "d", 0);
+  Start();
+  scheduler.RunFor(10s);
+  const std::string until = "; until then only its own limits hold";
+  CHECK(events.Texts() ==
+        std::vector<std::string>{"ParentCycle d: its parents lead back to it: d, e, d" + until,
+                                 "ParentCycle e: its parents lead back to it: e, d, e" + until});
+  events.said.clear();
+  put("b", "company", 3);
+  scheduler.RunFor(10s);
+  const std::string why = ": guaranteed in company to all quotas below it: pods=6, limited: pods=5";
+  CHECK(events.Texts() == std::vector<std::string>{"GuaranteedExceedsParent a" + why,
+                                                   "GuaranteedExceedsParent b" + why});
+}
+
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster quotas: a thousand children have one event each, once there is room",
+                 "[controllers]") {
+  json::Object below = kFivePods;
+  below.Set("parent", "company");
+  for (int i = 0; i < 1000; ++i) PutQuota("child-" + std::to_string(i), below);
+  events.full = true;
+  Start();
+  scheduler.RunFor(1min);
+  CHECK(Condition("child-999", "Ready") == "False ParentNotFound");
+  events.full = false;
+  scheduler.RunFor(1min);
+  CHECK(events.said.size() == 1000);
+  scheduler.RunFor(30min);
+  CHECK(events.said.size() == 1000);
+}
+
 TEST_CASE_METHOD(ClusterFixture,
                  "cluster quotas: changes that come only from other statuses are written seldom",
                  "[controllers]") {

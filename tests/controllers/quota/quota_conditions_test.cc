@@ -291,6 +291,62 @@ TEST_CASE("quota conditions: each cause has a reason of its own", "[controllers]
   CHECK(reason(Kind::kNotServed) == "KindNotServed");
 }
 
+TEST_CASE("quota conditions: a quota that is not in force is reported once for each reason",
+          "[controllers]") {
+  Fixture f;
+  const auto look = [&](const std::string& reason, const std::string& message = "m") {
+    return f.Events({}, {.not_in_force = {reason, message}});
+  };
+  CHECK(look("ParentNotFound").empty());
+  CHECK(f.AgainIn() == 5s);
+  f.clock.Advance(5s);
+  f.deaf = true;
+  CHECK(look("ParentNotFound").empty());
+  CHECK(f.AgainIn() == 30s);
+  f.deaf = false;
+  CHECK(look("ParentNotFound") ==
+        Texts{"ParentNotFound: m; until there is one, only its own limits hold"});
+  CHECK(f.type == client::EventType::kWarning);
+  CHECK_FALSE(f.again);
+  f.clock.Advance(1h);
+  CHECK(look("ParentNotFound").empty());
+  CHECK(f.conditions.ToldOf(f.quota).empty());  // the condition Ready says it, not Stale
+  CHECK(look("GuaranteedExceedsParent").empty());
+  f.clock.Advance(5s);
+  CHECK(look("GuaranteedExceedsParent", "missing: pods=2") ==
+        Texts{"GuaranteedExceedsParent: missing: pods=2"});
+  CHECK(look("GuaranteedExceedsParent", "missing: pods=1").empty());
+  CHECK(f.Look({}) == Texts{"QuotaHealed: the quota has what is guaranteed to it again"});
+  CHECK(f.type == client::EventType::kNormal);
+  CHECK(f.conditions.size() == 0);
+}
+
+TEST_CASE("quota conditions: a parent that is created right after its child is not reported",
+          "[controllers]") {
+  Fixture f;
+  CHECK(f.Events({}, {.not_in_force = {"ParentNotFound", "m"}}).empty());
+  f.clock.Advance(4s);
+  CHECK(f.Look({}).empty());
+  CHECK(f.conditions.size() == 0);
+}
+
+TEST_CASE("quota conditions: the reasons of the tree are read from the condition Ready",
+          "[controllers]") {
+  const auto reason = [](const std::string& type, const std::string& status,
+                         const std::string& said) {
+    const json::Value conditions = json::Array{
+        json::Object{{"type", type}, {"status", status}, {"reason", said}, {"message", "m"}}};
+    return controllers::NotInForceOf(&conditions).reason;
+  };
+  for (const char* one : {"ParentNotFound", "ParentCycle", "GuaranteedExceedsParent"}) {
+    CHECK(reason("Ready", "False", one) == one);
+    CHECK(reason("Ready", "True", one).empty());
+    CHECK(reason("Stale", "True", one).empty());
+  }
+  CHECK(reason("Ready", "False", "ListFailed").empty());
+  CHECK(controllers::NotInForceOf(nullptr).reason.empty());
+}
+
 TEST_CASE("conditions: an exempt namespace is reported once, as soon as the event is accepted",
           "[controllers]") {
   Fixture f;

@@ -22,6 +22,10 @@ inline constexpr const char* kQuotaSystem = "quota-system";
 inline const std::string kCountSecrets =
     tests::SourcePath("/manifests/components/count-secrets/count-secrets.yaml");
 
+// The policy that warns of deletions, which no folder installs: it needs Kubernetes 1.30.
+inline const std::string kDeletionWarning =
+    tests::SourcePath("/manifests/components/deletion-warning/deletion-warning.yaml");
+
 class Installation {
  public:
   // Adds small definitions of the kinds that a plain server lacks.
