@@ -22,14 +22,17 @@ using inspect::Manifest;
 base::Task<base::Result<Checked>> CheckLive(Session& session) {
   auto groups = ReadGrouped(session.options, session.ns);
   if (!groups) co_return groups.error();
-  const std::vector<json::Value> device_classes = DeviceClassesIn(*groups);
+  const ClusterPolicies policies = ClusterPoliciesIn(*groups);
   Checked checked;
   ClusterLimits limits(session.cluster);
   co_await limits.Read(session.options.place.selector);
+  if (session.options.place.selector.empty()) {
+    if (auto applied = co_await limits.Apply(policies.cluster_quotas); !applied)
+      co_return applied.error();
+  }
   for (auto& [ns, manifests] : *groups) {
     LiveSpace space(session, ns);
-    if (auto read = co_await space.Read(manifests, device_classes, limits); !read)
-      co_return read.error();
+    if (auto read = co_await space.Read(manifests, policies, limits); !read) co_return read.error();
     for (Manifest& manifest : manifests) {
       auto added = co_await space.Add(std::move(manifest.object), checked);
       if (!added) co_return added.error().Wrap(manifest.where);
@@ -69,14 +72,20 @@ base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& 
   const quota::QuotaApi api = quota::CoreQuotaApi();
   const client::Discovered nothing;
   Counters counters(nothing, api);
-  counters.SetClasses(SourcesWith(inputs.device_classes, api));
+  counters.SetClasses(SourcesWith(inputs.policies.device_classes, api));
   const std::vector<Manifest>& manifests = inputs.manifests[ns];
   inspect::FitBook book(inputs.QuotasOf(ns), forest.ReachOf(&inputs.labels[ns]));
-  auto surroundings = inputs.SurroundingsOf(ns);
-  if (!surroundings) return surroundings.error();
-  surroundings->claim_templates = TemplatesIn(manifests, api, book.quotas());
+  inspect::Surroundings surroundings = inputs.SurroundingsOf();
+  surroundings.claim_templates = TemplatesIn(manifests, api, book.quotas());
+  if (inputs.IsNew(ns)) {
+    auto added = AddPieces(BornWith(ns, manifests), counters, now, book, notes);
+    if (!added) return added.error();
+  }
+  LimitRangeOrder limit_ranges(inputs.LimitRangesOf(ns), manifests);
   for (const Manifest& manifest : manifests) {
-    auto expansion = inspect::Expand(manifest.object, *surroundings);
+    auto set = limit_ranges.SetFor(manifest.object, surroundings.defaults);
+    if (!set) return set.error().Wrap(manifest.where);
+    auto expansion = inspect::Expand(manifest.object, surroundings);
     if (!expansion) return expansion.error().Wrap(manifest.where);
     auto added = AddPieces(std::move(*expansion), counters, now, book, notes);
     if (!added) return added.error().Wrap(manifest.where);

@@ -116,12 +116,6 @@ bool IsNamespace(const Manifest& manifest) {
          !api::Name(manifest.object).empty();
 }
 
-bool IsDeviceClass(const Manifest& manifest) {
-  return api::Kind(manifest.object) == "DeviceClass" &&
-         inspect::GroupOf(api::ApiVersion(manifest.object)) == "resource.k8s.io" &&
-         !api::Name(manifest.object).empty();
-}
-
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns) {
   auto manifests = ReadFiles(options.check.files);
   if (!manifests) return manifests.error();
@@ -140,16 +134,6 @@ base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std
     groups[std::string(api::Namespace(manifest.object))].push_back(std::move(manifest));
   }
   return groups;
-}
-
-std::vector<json::Value> DeviceClassesIn(const ManifestsByNamespace& manifests) {
-  std::vector<json::Value> device_classes;
-  for (const auto& [ns, group] : manifests) {
-    for (const Manifest& manifest : group) {
-      if (IsDeviceClass(manifest)) device_classes.push_back(manifest.object);
-    }
-  }
-  return device_classes;
 }
 
 }  // namespace kubectl_quota

@@ -22,13 +22,9 @@ base::Result<std::vector<inspect::Manifest>> ReadFiles(const std::vector<std::st
 
 // True for a Namespace with a name.
 bool IsNamespace(const inspect::Manifest& manifest);
-// True for a DeviceClass with a name.
-bool IsDeviceClass(const inspect::Manifest& manifest);
 
 // Returns all manifests of -f. Those without a namespace are put into `ns`, a Namespace beside the
 // objects in it. Errors: kInvalidArgument, naming the file, its line or its object.
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns);
-// Returns the DeviceClasses among the manifests. They are in no namespace and concern all.
-std::vector<json::Value> DeviceClassesIn(const ManifestsByNamespace& manifests);
 
 }  // namespace kubectl_quota

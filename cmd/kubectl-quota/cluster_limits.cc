@@ -1,10 +1,16 @@
 #include "cmd/kubectl-quota/cluster_limits.h"
 
+#include <set>
 #include <utility>
 
 #include "cmd/kubectl-quota/applied_quotas.h"
 #include "cmd/kubectl-quota/cluster_quotas.h"
+#include "cmd/kubectl-quota/counting.h"
+#include "cmd/kubectl-quota/policies.h"
+#include "cmd/kubectl-quota/words.h"
+#include "pkg/api/object_meta.h"
 #include "pkg/inspect/applied.h"
+#include "pkg/quota/cluster/cluster_quota.h"
 
 namespace kubectl_quota {
 
@@ -19,6 +25,61 @@ base::Task<void> ClusterLimits::Read(std::string selector) {
   } else if (*forest != nullptr) {
     listed_ = std::move(*forest);
   }
+}
+
+base::Task<base::Result<std::optional<quota::ResourceList>>> ClusterLimits::UsedOf(
+    std::string name) {
+  const quota::Quota quota = *listed_->Find(name);
+  std::vector<std::string> names;
+  for (const auto& [resource, limit] : quota.hard) names.push_back(resource);
+  auto namespaces = co_await NamespacesOf(cluster_, *listed_, name);
+  if (namespaces) {
+    co_return co_await CountUsed(cluster_, quota::ClusterQuotaApi(), quota, std::move(names),
+                                 std::move(*namespaces));
+  }
+  if (!namespaces.error().Is(base::ErrorCode::kForbidden)) co_return namespaces.error();
+  cluster_.terminal().Warn("cluster quota " + name + ": what its namespaces use is not counted: " +
+                           ErrorText(namespaces.error()));
+  co_return std::optional<quota::ResourceList>();
+}
+
+base::Task<base::Result<void>> ClusterLimits::Apply(std::vector<json::Value> manifests) {
+  if (manifests.empty()) co_return base::Result<void>();
+  if (listed_ == nullptr) {
+    cluster_.terminal().Warn(
+        "ClusterQuotas in the files are left out: you may not list those that there are");
+    co_return base::Result<void>();
+  }
+  std::map<std::string, quota::Quota> quotas;
+  for (quota::Quota& quota : Listed()) quotas[quota.key.name] = quota;
+  std::set<std::string> applied;
+  for (const json::Value& manifest : manifests) {
+    const std::string name(api::Name(manifest));
+    json::Value stored;
+    if (quotas.contains(name)) {
+      auto read = co_await cluster_.Get(quota::ClusterQuotaApi().resource.Path("", name));
+      if (!read) co_return read.error();
+      stored = std::move(*read);
+    }
+    auto quota = ClusterQuotaOf(manifest, stored);
+    if (!quota) co_return quota.error().Wrap("clusterquota/" + name);
+    quota->status.used = quotas[name].status.used;  // if it cannot be counted
+    quotas[name] = std::move(*quota);
+    applied.insert(name);
+  }
+  const auto plant = [&] {
+    std::vector<quota::Quota> all;
+    for (const auto& [name, quota] : quotas) all.push_back(quota);
+    listed_ = std::make_unique<inspect::Forest>(std::move(all));
+  };
+  plant();
+  for (const std::string& name : applied) {
+    auto used = co_await UsedOf(name);
+    if (!used) co_return used.error();
+    if (*used) quotas[name].status.used = std::move(**used);
+  }
+  plant();
+  co_return base::Result<void>();
 }
 
 base::Task<inspect::Reached> ClusterLimits::In(std::string ns, json::Value manifest) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,10 @@ class ClusterLimits {
   // unless the user may not list them.
   base::Task<void> Read(std::string selector);
 
+  // Applies these ClusterQuotas, and counts what their namespaces use. What may not be read is a
+  // warning. Errors: kMalformed, and of the connection.
+  base::Task<base::Result<void>> Apply(std::vector<json::Value> manifests);
+
   // Returns those that limit a namespace after its `manifest`, which may be null, is applied. A
   // failure is a warning. Also warns if a status may be wrong.
   base::Task<inspect::Reached> In(std::string ns, json::Value manifest = {});
@@ -34,6 +39,8 @@ class ClusterLimits {
   void Charge(const std::string& name, const quota::ResourceList& amounts);
 
  private:
+  // Returns what the namespaces of a listed quota use; nullopt, with a warning, if it is not known.
+  base::Task<base::Result<std::optional<quota::ResourceList>>> UsedOf(std::string name);
   // `labelled`: a manifest of the namespace cannot be taken into account, which is a warning.
   base::Task<inspect::Reached> AppliedIn(std::string ns, bool labelled);
 

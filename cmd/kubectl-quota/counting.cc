@@ -243,4 +243,23 @@ base::Task<base::Result<void>> FillBookWithin(Cluster& cluster, const quota::Quo
   return FillFrom(cluster, api, book, std::move(filling));
 }
 
+base::Task<base::Result<std::optional<quota::ResourceList>>> CountUsed(
+    Cluster& cluster, const quota::QuotaApi& api, quota::Quota quota,
+    std::vector<std::string> names, std::set<std::string> namespaces) {
+  const bool within = quota.cluster.has_value();
+  quota.status.used = {};  // what was counted once must not be taken for objects
+  inspect::HolderBook book(std::move(quota), names, {.by = inspect::GroupBy::kNamespace});
+  auto filled = within ? co_await FillBookWithin(cluster, api, book, std::move(namespaces))
+                       : co_await FillBook(cluster, api, book);
+  if (!filled) co_return filled.error();
+  if (book.IsIncomplete()) co_return std::optional<quota::ResourceList>();
+  quota::ResourceList used;
+  for (const std::string& name : names) {
+    quota::Quantity sum;
+    for (const inspect::Holder& holder : book.HoldersOf(name)) sum = sum.Add(holder.amount);
+    used.Set(name, sum);
+  }
+  co_return std::optional(std::move(used));
+}
+
 }  // namespace kubectl_quota

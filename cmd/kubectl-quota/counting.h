@@ -62,4 +62,10 @@ base::Task<base::Result<void>> FillBookWithin(Cluster& cluster, const quota::Quo
                                               inspect::HolderBook& book,
                                               std::set<std::string> namespaces);
 
+// Returns what objects use now under these names of the quota: in its namespace, or of a
+// ClusterQuota in these. nullopt, with a warning, if not all of them may be listed.
+base::Task<base::Result<std::optional<quota::ResourceList>>> CountUsed(
+    Cluster& cluster, const quota::QuotaApi& api, quota::Quota quota,
+    std::vector<std::string> names, std::set<std::string> namespaces = {});
+
 }  // namespace kubectl_quota

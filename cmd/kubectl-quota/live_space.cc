@@ -52,8 +52,50 @@ base::Task<base::Result<void>> LiveSpace::ReadNamespace(bool in_files) {
   co_return base::Result<void>();
 }
 
+base::Task<base::Result<void>> LiveSpace::CountRest(quota::Quota& quota) {
+  std::vector<std::string> missing;
+  for (const auto& [name, limit] : quota.hard) {
+    if (quota.status.used.Find(name) == nullptr) missing.push_back(name);
+  }
+  if (missing.empty()) co_return base::Result<void>();
+  quota::ResourceList used;
+  if (!absent_) {
+    auto counted = co_await CountUsed(cluster_, cluster_.core(), quota, missing);
+    if (!counted) co_return counted.error();
+    if (!*counted) co_return base::Result<void>();
+    used = std::move(**counted);
+  }
+  for (const std::string& name : missing) quota.status.used.Set(name, used.Get(name));
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<void>> LiveSpace::ApplyQuotas(const Manifests& manifests,
+                                                      std::vector<quota::Quota>& quotas) {
+  for (const json::Value& manifest : OfKind(manifests, kResourceQuota)) {
+    const auto before = std::ranges::find_if(
+        quotas, [&](const quota::Quota& quota) { return quota.key.name == api::Name(manifest); });
+    const bool stored = before != quotas.end();
+    json::Value object;
+    if (stored) {
+      auto read = co_await cluster_.Get(cluster_.core().resource.Path(ns_, before->key.name));
+      if (!read) co_return read.error();
+      object = std::move(*read);
+    }
+    auto quota = QuotaOf(manifest, object);
+    if (!quota) co_return quota.error().Wrap(inspect::NameOf(manifest).ToString());
+    if (stored && quota->selector == before->selector) quota->status.used = before->status.used;
+    if (auto counted = co_await CountRest(*quota); !counted) co_return counted;
+    if (stored) {
+      *before = std::move(*quota);
+    } else {
+      quotas.push_back(std::move(*quota));
+    }
+  }
+  co_return base::Result<void>();
+}
+
 base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
-                                               const std::vector<json::Value>& device_classes,
+                                               const ClusterPolicies& policies,
                                                ClusterLimits& limits) {
   auto quotas = co_await cluster_.Quotas(ns_, session_.options.place.selector);
   if (!quotas) co_return quotas.error();
@@ -61,13 +103,18 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   for (ReadQuota& read : *quotas) {
     if (read.of->kind.empty()) core.push_back(std::move(read.quota));
   }
+  const bool in_files = !NamespaceIn(manifests).IsNull();
+  if (auto read = co_await ReadNamespace(in_files); !read) co_return read;
+  if (auto applied = co_await ApplyQuotas(manifests, core); !applied) co_return applied;
   auto reached = co_await limits.In(ns_, NamespaceIn(manifests));
   book_ = std::make_unique<inspect::FitBook>(std::move(core), std::move(reached));
   empty_ = *book_;
-  auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_);
+  std::vector<json::Value> ranges;
+  auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_, policies, &ranges);
   if (!surroundings) co_return surroundings.error();
+  surroundings->closed = std::move(surroundings_.closed);
   surroundings_ = std::move(*surroundings);
-  if (auto read = co_await ReadNamespace(!NamespaceIn(manifests).IsNull()); !read) co_return read;
+  limit_ranges_ = std::make_unique<LimitRangeOrder>(std::move(ranges), manifests);
   surroundings_.claim_templates = TemplatesIn(manifests, cluster_.core(), book_->quotas());
   if (AnyOfKind(manifests, "StatefulSet")) {
     if (auto read = co_await ReadClaims(cluster_, ns_, surroundings_); !read) co_return read;
@@ -81,15 +128,19 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   counters_ = std::make_unique<Counters>(*co_await cluster_.Kinds(), cluster_.core());
   auto sources = co_await SourcesOf(cluster_, cluster_.core(),
                                     std::vector<std::string>(names.begin(), names.end()));
-  AddDeviceClasses(device_classes, sources);
+  AddDeviceClasses(policies.device_classes, sources);
   counters_->SetClasses(std::move(sources));
-  co_return base::Result<void>();
+  if (!absent_ || !in_files) co_return base::Result<void>();
+  std::vector<std::string> notes;
+  co_return AddPieces(BornWith(ns_, manifests), *counters_, session_.scheduler.WallNow(), *book_,
+                      notes);
 }
 
 base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Checked& checked) {
   auto stored = co_await Stored(object);
   if (!stored) co_return stored.error();
   if (auto read = co_await ReadTemplates(object, *stored); !read) co_return read;
+  if (auto set = limit_ranges_->SetFor(object, surroundings_.defaults); !set) co_return set;
   auto expansion = stored->IsNull() ? inspect::Expand(object, surroundings_)
                                     : inspect::ExpandChange(object, *stored, surroundings_);
   if (!expansion) co_return expansion.error();

@@ -10,6 +10,7 @@
 #include "cmd/kubectl-quota/cluster_limits.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/objects.h"
+#include "cmd/kubectl-quota/policies.h"
 #include "cmd/kubectl-quota/surroundings.h"
 #include "pkg/inspect/check_view.h"
 #include "pkg/inspect/manifest.h"
@@ -23,10 +24,9 @@ class LiveSpace {
       : session_(session), cluster_(session.cluster), ns_(std::move(ns)) {}
 
   // Call first. `manifests` are all that will be added, and `limits` have been read.
-  // `device_classes` are used instead of the cluster's classes of the same names.
+  // `policies` are used instead of the cluster's classes of the same names.
   base::Task<base::Result<void>> Read(const std::vector<inspect::Manifest>& manifests,
-                                      const std::vector<json::Value>& device_classes,
-                                      ClusterLimits& limits);
+                                      const ClusterPolicies& policies, ClusterLimits& limits);
   // Adds the needs of one manifest; with --server, also the server's answer to it.
   base::Task<base::Result<void>> Add(json::Value object, inspect::Checked& checked);
   // Returns the result, and charges it to `limits`.
@@ -35,6 +35,11 @@ class LiveSpace {
  private:
   // Finds out whether the namespace exists, and whether objects can be created in it.
   base::Task<base::Result<void>> ReadNamespace(bool in_files);
+  // Applies the ResourceQuotas of the manifests over those of the namespace.
+  base::Task<base::Result<void>> ApplyQuotas(const std::vector<inspect::Manifest>& manifests,
+                                             std::vector<quota::Quota>& quotas);
+  // Counts what the namespace uses under names that have no count yet.
+  base::Task<base::Result<void>> CountRest(quota::Quota& quota);
   // Returns the stored object of this name; null if there is none, or with --replace.
   base::Task<base::Result<json::Value>> Stored(const json::Value& object);
   // Reads the ResourceClaimTemplates that pods of both refer to and no manifest has.
@@ -52,6 +57,7 @@ class LiveSpace {
   bool absent_ = false;  // the namespace does not exist, and may be in the files
   inspect::Surroundings surroundings_;
   Unread unread_;
+  std::unique_ptr<LimitRangeOrder> limit_ranges_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<inspect::FitBook> book_;
   inspect::FitBook empty_{{}};  // without any needs

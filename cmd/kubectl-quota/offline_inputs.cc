@@ -14,14 +14,8 @@
 namespace kubectl_quota {
 namespace {
 
+using inspect::Is;
 using inspect::Manifest;
-
-// Adds the members that only a server sets.
-void GiveIdentity(json::Value& object) {
-  for (const char* member : {"uid", "resourceVersion"}) {
-    if (object.StringAt({"metadata", member}).empty()) object.Make({"metadata", member}) = "0";
-  }
-}
 
 // Sets the usage of names without a count to zero.
 void CountRest(quota::Quota& quota) {
@@ -30,35 +24,15 @@ void CountRest(quota::Quota& quota) {
   }
 }
 
-// In a file, what cannot be read is a mistake of the user.
-base::Result<quota::Quota> WhollyRead(const json::Value& object, const quota::QuotaForm& form) {
-  auto quota = quota::ParseQuota(object, form);
-  if (!quota || quota->unreadable.why.empty()) return quota;
-  return base::Error{.code = base::ErrorCode::kMalformed, .message = quota->unreadable.why};
-}
-
-base::Result<quota::Quota> ClusterQuotaFrom(json::Value object) {
-  GiveIdentity(object);
-  auto quota = WhollyRead(object, quota::ClusterQuotaApi().form);
+// Returns the quota of a file of quotas, with the usage in its status. Errors: as QuotaOf().
+base::Result<quota::Quota> CountedQuotaOf(const json::Value& object) {
+  const bool cluster = Is(object, kClusterQuota);
+  auto quota = cluster ? ClusterQuotaOf(object) : QuotaOf(object);
   if (!quota) return quota;
-  // Decide() reads limits from the status. Those of the spec count: an old status may be in the
-  // file.
-  quota->status.hard = quota->hard;
-  quota->has_status_hard = true;
-  quota->further_status = {};
-  CountRest(*quota);
-  return quota;
-}
-
-base::Result<quota::Quota> QuotaFrom(json::Value object) {
-  GiveIdentity(object);
-  const bool nowhere = api::Namespace(object).empty();
-  if (nowhere) object.Make({"metadata", "namespace"}) = "-";
-  auto quota = WhollyRead(object, {});
-  if (!quota) return quota;
-  if (nowhere) quota->key.ns.clear();
-  // The file has the limits. An old status.hard in it must not replace them.
-  quota->status.hard = {};
+  const json::Value* used = object.At({"status", "used"});
+  auto amounts = quota::ResourceListFrom(used, "status.used");
+  if (!amounts) return amounts.error();
+  quota->status.used = std::move(*amounts);
   CountRest(*quota);
   return quota;
 }
@@ -83,22 +57,21 @@ struct ReadQuotaFiles {
   std::vector<quota::Quota> quotas;
   std::vector<quota::Quota> cluster_quotas;
   std::map<std::string, json::Value> namespaces;
-  std::vector<json::Value> device_classes;
+  ClusterPolicies policies;
 };
 
 base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
   auto manifests = ReadFiles(paths);
   if (!manifests) return manifests.error();
   ReadQuotaFiles read;
-  for (Manifest& manifest : *manifests) {
+  read.policies = ClusterPoliciesIn({{"", *manifests}});
+  for (const Manifest& manifest : *manifests) {
     if (IsNamespace(manifest)) {
       read.namespaces[std::string(api::Name(manifest.object))] = manifest.object;
     }
-    if (IsDeviceClass(manifest)) read.device_classes.push_back(manifest.object);
-    const bool cluster = api::Kind(manifest.object) == "ClusterQuota";
-    if (!cluster && api::Kind(manifest.object) != "ResourceQuota") continue;
-    auto quota = cluster ? ClusterQuotaFrom(std::move(manifest.object))
-                         : QuotaFrom(std::move(manifest.object));
+    const bool cluster = Is(manifest.object, kClusterQuota);
+    if (!cluster && !Is(manifest.object, kResourceQuota)) continue;
+    auto quota = CountedQuotaOf(manifest.object);
     if (!quota) return quota.error().Wrap(manifest.where);
     (cluster ? read.cluster_quotas : read.quotas).push_back(std::move(*quota));
   }
@@ -108,11 +81,49 @@ base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
   return read;
 }
 
-// Moves the DeviceClasses, which are in no namespace, out of the manifests.
-void TakeDeviceClasses(OfflineInputs& inputs) {
-  std::ranges::move(DeviceClassesIn(inputs.manifests), std::back_inserter(inputs.device_classes));
-  for (auto& [ns, group] : inputs.manifests) std::erase_if(group, &IsDeviceClass);
+// Moves what is in no namespace out of the manifests.
+void TakeClusterPolicies(OfflineInputs& inputs) {
+  const ClusterPolicies taken = ClusterPoliciesIn(inputs.manifests);
+  Replace(taken.device_classes, inputs.policies.device_classes);
+  Replace(taken.priority_classes, inputs.policies.priority_classes);
+  Replace(taken.runtime_classes, inputs.policies.runtime_classes);
+  Replace(taken.storage_classes, inputs.policies.storage_classes);
+  inputs.policies.cluster_quotas = taken.cluster_quotas;
+  for (auto& [ns, group] : inputs.manifests) std::erase_if(group, &IsClusterPolicy);
   std::erase_if(inputs.manifests, [](const auto& group) { return group.second.empty(); });
+}
+
+// Puts the quota of a manifest in place of that of its name, and keeps the usage.
+void PutQuota(quota::Quota quota, std::vector<quota::Quota>& quotas) {
+  const auto same = std::ranges::find(quotas, quota.key, &quota::Quota::key);
+  const auto similar = std::ranges::find_if(quotas, [&](const quota::Quota& other) {
+    return other.key.name == quota.key.name && other.key.ns.empty();
+  });
+  const auto before = same != quotas.end() ? same : similar;
+  if (before != quotas.end()) quota.status.used = before->status.used;
+  CountRest(quota);
+  if (same != quotas.end()) {
+    *same = std::move(quota);
+  } else {
+    quotas.push_back(std::move(quota));
+  }
+}
+
+// Adds the quotas of the manifests. Errors: as QuotaOf().
+base::Result<void> PutQuotas(OfflineInputs& inputs) {
+  for (const json::Value& object : inputs.policies.cluster_quotas) {
+    auto quota = ClusterQuotaOf(object);
+    if (!quota) return quota.error().Wrap(inspect::NameOf(object).ToString());
+    PutQuota(std::move(*quota), inputs.cluster_quotas);
+  }
+  for (const auto& [ns, group] : inputs.manifests) {
+    for (const json::Value& object : OfKind(group, kResourceQuota)) {
+      auto quota = QuotaOf(object);
+      if (!quota) return quota.error().Wrap(inspect::NameOf(object).ToString());
+      PutQuota(std::move(*quota), inputs.quotas);
+    }
+  }
+  return {};
 }
 
 void SetUsed(const quota::ResourceList& used, quota::Quota& quota) {
@@ -181,20 +192,40 @@ std::vector<quota::Quota> OfflineInputs::QuotasOf(const std::string& ns) const {
   std::vector<quota::Quota> own;
   for (const quota::Quota& quota : quotas) {
     if (!Meet(quota.key.ns, ns)) continue;
+    // One for all namespaces gives way to one of its name for this one.
+    const bool replaced =
+        quota.key.ns.empty() && std::ranges::any_of(quotas, [&](const quota::Quota& other) {
+          return !ns.empty() && other.key == api::ObjectKey{ns, quota.key.name};
+        });
+    if (replaced) continue;
     own.push_back(quota);
     SetUsedAs(counted, quota.key.ns.empty() ? ns : quota.key.ns, own.back());
   }
   return own;
 }
 
-base::Result<inspect::Surroundings> OfflineInputs::SurroundingsOf(const std::string& ns) const {
+inspect::Surroundings OfflineInputs::SurroundingsOf() const {
   inspect::Surroundings surroundings{.nodes_for = nodes_for};
-  for (const Manifest& range : limit_ranges) {
-    if (!Meet(api::Namespace(range.object), ns)) continue;
-    auto added = inspect::AddLimitRange(range.object, surroundings.defaults);
-    if (!added) return added.error().Wrap(range.where);
-  }
+  SetClasses(policies.runtime_classes, policies.priority_classes, policies.storage_classes,
+             surroundings.defaults);
   return surroundings;
+}
+
+std::vector<json::Value> OfflineInputs::LimitRangesOf(const std::string& ns) const {
+  std::vector<json::Value> ranges;
+  for (const Manifest& range : limit_ranges) {
+    if (Meet(api::Namespace(range.object), ns)) ranges.push_back(range.object);
+  }
+  return ranges;
+}
+
+bool OfflineInputs::IsNew(const std::string& ns) const {
+  const auto found = manifests.find(ns);
+  if (found == manifests.end() || std::ranges::none_of(found->second, &IsNamespace)) return false;
+  return std::ranges::all_of(QuotasOf(ns), [](const quota::Quota& quota) {
+    return std::ranges::all_of(quota.status.used,
+                               [](const auto& used) { return used.second.IsZero(); });
+  });
 }
 
 std::vector<std::string> OfflineInputs::Unlabelled() const {
@@ -217,16 +248,16 @@ base::Result<OfflineInputs> ReadOffline(const Options& options) {
   inputs.cluster_quotas = std::move(quotas->cluster_quotas);
   auto ranges = ReadFiles(check.limit_range_files);
   if (!ranges) return ranges.error();
-  std::erase_if(*ranges,
-                [](const Manifest& range) { return api::Kind(range.object) != "LimitRange"; });
+  std::erase_if(*ranges, [](const Manifest& range) { return !Is(range.object, kLimitRange); });
   inputs.limit_ranges = std::move(*ranges);
   const std::int64_t nodes = check.nodes;
   if (nodes >= 0) inputs.nodes_for = [nodes](const json::Value&) { return nodes; };
   auto manifests = ReadGrouped(options, HomeOf(inputs.quotas, options.place.ns));
   if (!manifests) return manifests.error();
   inputs.manifests = std::move(*manifests);
-  inputs.device_classes = std::move(quotas->device_classes);
-  TakeDeviceClasses(inputs);
+  inputs.policies = std::move(quotas->policies);
+  TakeClusterPolicies(inputs);
+  if (auto put = PutQuotas(inputs); !put) return put.error();
   if (!check.used_file.empty()) {
     if (auto read = ReadUsed(check.used_file, inputs); !read) return read.error();
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cmd/kubectl-quota/check_inputs.h"
+#include "cmd/kubectl-quota/policies.h"
 #include "pkg/inspect/workload.h"
 #include "pkg/quota/quota.h"
 
@@ -23,12 +24,16 @@ struct OfflineInputs {
   std::vector<quota::Quota> cluster_quotas;
   LabelsByNamespace labels;  // of the Namespaces in the files, after those of -f are applied
   std::vector<inspect::Manifest> limit_ranges;
-  std::vector<json::Value> device_classes;  // of two with one name the last one holds
+  ClusterPolicies policies;  // of two with one name that of -f holds
   inspect::NodeCounter nodes_for;
   // Return what holds in the namespace, which includes everything without a namespace. For
-  // manifests of an unknown namespace, "", everything holds. Errors: kMalformed.
+  // manifests of an unknown namespace, "", everything holds.
   [[nodiscard]] std::vector<quota::Quota> QuotasOf(const std::string& ns) const;
-  [[nodiscard]] base::Result<inspect::Surroundings> SurroundingsOf(const std::string& ns) const;
+  [[nodiscard]] std::vector<json::Value> LimitRangesOf(const std::string& ns) const;
+  // Without LimitRanges.
+  [[nodiscard]] inspect::Surroundings SurroundingsOf() const;
+  // True if the namespace is among the manifests, and nothing is used in it.
+  [[nodiscard]] bool IsNew(const std::string& ns) const;
   // Returns the namespaces of manifests without known labels, if some ClusterQuota selects by
   // labels.
   [[nodiscard]] std::vector<std::string> Unlabelled() const;

@@ -72,8 +72,9 @@ void WarnOf(const Unread& unread, const json::Value& object,
   }
 }
 
-base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(Cluster& cluster, std::string ns,
-                                                                 Unread& unread) {
+base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(
+    Cluster& cluster, std::string ns, Unread& unread, ClusterPolicies policies,
+    std::vector<json::Value>* limit_ranges) {
   inspect::Surroundings surroundings;
   inspect::Defaults& defaults = surroundings.defaults;
   auto ranges = co_await ReadAll(cluster, Listing(kLimitRanges, ns, "spec"),
@@ -82,21 +83,23 @@ base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(Cluster& cluste
   for (const json::Value& range : *ranges) {
     if (auto added = inspect::AddLimitRange(range, defaults); !added) co_return added.error();
   }
+  if (limit_ranges != nullptr) *limit_ranges = std::move(*ranges);
   auto runtimes =
       co_await ReadAll(cluster, Listing(kRuntimeClasses, "", "overhead"),
                        "counted without the overhead of RuntimeClasses", &unread.runtime_classes);
   if (!runtimes) co_return runtimes.error();
-  for (const json::Value& runtime : *runtimes) inspect::AddRuntimeClass(runtime, defaults);
   auto priorities = co_await ReadAll(
       cluster, Listing(kPriorityClasses, "", "globalDefault value"),
       "pods without a PriorityClass are counted without a default one", &unread.priority_classes);
   if (!priorities) co_return priorities.error();
-  defaults.priority_class = inspect::DefaultPriorityClass(*priorities);
   auto storages = co_await ReadAll(
       cluster, Listing(kStorageClasses, "", "metadata.annotations metadata.creationTimestamp"),
       "claims without a StorageClass are counted without a default one", &unread.storage_classes);
   if (!storages) co_return storages.error();
-  defaults.storage_class = inspect::DefaultStorageClass(*storages);
+  Replace(policies.runtime_classes, *runtimes);
+  Replace(policies.priority_classes, *priorities);
+  Replace(policies.storage_classes, *storages);
+  SetClasses(*runtimes, *priorities, *storages, defaults);
   co_return surroundings;
 }
 

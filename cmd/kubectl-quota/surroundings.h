@@ -6,8 +6,10 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cmd/kubectl-quota/cluster.h"
+#include "cmd/kubectl-quota/policies.h"
 #include "pkg/inspect/workload.h"
 
 namespace kubectl_quota {
@@ -20,9 +22,11 @@ struct Unread {
 };
 
 // Reads for one namespace, without nodes and claims, which are read only if needed. Unreadable
-// classes matter only if an object refers to them: see WarnOf().
-base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(Cluster& cluster, std::string ns,
-                                                                 Unread& unread);
+// classes matter only if an object refers to them: see WarnOf(). Classes of the manifests replace
+// those of the same name. `ranges`, if given, gets the LimitRanges.
+base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(
+    Cluster& cluster, std::string ns, Unread& unread, ClusterPolicies policies = {},
+    std::vector<json::Value>* ranges = nullptr);
 // Warns about unread parts that can affect what the object needs of these quotas.
 void WarnOf(const Unread& unread, const json::Value& object,
             const std::vector<quota::Quota>& quotas, Terminal& terminal);

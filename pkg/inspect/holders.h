@@ -65,6 +65,7 @@ class HolderBook {
                          const json::Value& object, const ObjectName& name, base::WallTime now);
   // Call if not all objects may be listed: usage without an object may belong to the others.
   void SetIncomplete() { incomplete_ = true; }
+  [[nodiscard]] bool IsIncomplete() const { return incomplete_; }
   // Forgets all objects, because the list starts over.
   void Clear();
 

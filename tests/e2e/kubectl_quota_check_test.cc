@@ -94,6 +94,36 @@ TEST_CASE("kubectl quota check tells what would fit, and charges only changes",
              Contains("requests.cpu   500m     1500m   2       2       yes"));
 }
 
+TEST_CASE("kubectl quota check applies the quotas and LimitRanges of the files first",
+          "[e2e][kubectl-quota]") {
+  CountedCluster cluster;
+  Scenario& s = cluster.scenario();
+  s.Create("pods", Pod("a", {{"cpu", "500m"}}));
+  cluster.WaitCounted("1");
+  const json::Value quota = Quota("compute", {{"pods", "3"}, {"requests.cpu", "2"}});
+  const json::Value range = Json(R"({"apiVersion": "v1", "kind": "LimitRange",
+      "metadata": {"name": "defaults"},
+      "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "300m"}}]}})");
+  const auto files = [&](int replicas) {
+    return cluster.File("files.json", json::Write(DeploymentOf("web", replicas)) + "\n---\n" +
+                                          json::Write(quota) + "\n---\n" + json::Write(range));
+  };
+  const auto yes = cluster.AskHere({"check", "-f", files(2)});
+  CHECK(yes.exit_code == 0);
+  CHECK(yes.output ==
+        "QUOTA     RESOURCE       BEFORE   ASKED   AFTER   LIMIT   FITS\n"
+        "compute   pods           1        2       3       3       yes\n"
+        "compute   requests.cpu   500m     600m    1100m   2       yes\n"
+        "Yes: all of it fits.\n");
+  const auto no = cluster.AskHere({"check", "-f", files(3)});
+  CHECK(no.exit_code == 1);
+  CHECK_THAT(no.output, Contains("compute   pods           1        3       4       3       no, "
+                                 "lacks 1\n"));
+  s.Create("resourcequotas", quota);
+  s.WaitUsed("compute", {{"pods", "1"}, {"requests.cpu", "500m"}});
+  CHECK(cluster.AskHere({"check", "-f", files(2)}).output == yes.output);
+}
+
 TEST_CASE("kubectl quota check refuses objects of a namespace that does not exist",
           "[e2e][kubectl-quota]") {
   PluginScenario plugin;

@@ -259,6 +259,24 @@ TEST_CASE("kubectl quota check judges ClusterQuotas of a file as the daemon woul
                                Contains("exceeded cluster quota: orphan, requested: pods=3"));
 }
 
+TEST_CASE("kubectl quota check counts what a ClusterQuota of the files would limit",
+          "[e2e][cluster][kubectl-quota]") {
+  Company company;
+  Scenario& s = company.scenario();
+  company.Count();
+  for (const char* pod : {"p0", "p1"}) s.Create("pods", Pod(pod));
+  const std::string smaller = json::Write(
+      ClusterQuotas::Quota("team-a", Json(R"({"parent": "company", "hard": {"pods": "4"},
+                         "namespaceSelector": {"matchLabels": {"team": "a"}}})")));
+  const auto files =
+      company.File("files.json", smaller + "\n---\n" + json::Write(DeploymentOf("web", 3)));
+  const auto no = company.AskHere({"check", "-f", files});
+  INFO(no.output);
+  CHECK(no.exit_code == 1);
+  CHECK_THAT(no.output, Contains("clusterquota/team-a    pods       2        3       5       4    "
+                                 "   no, lacks 1\n"));
+}
+
 TEST_CASE("kubectl quota check does not mention ClusterQuotas that the user may not list",
           "[e2e][cluster][kubectl-quota][real-only]") {
   Company company;
