@@ -66,6 +66,18 @@ void NoteFlaws(const inspect::Forest& forest, std::vector<std::string>& notes) {
   }
 }
 
+// Notes an autoscaler whose target is in no file.
+void NoteTarget(const json::Value& autoscaler, const std::vector<Manifest>& manifests,
+                std::vector<std::string>& notes) {
+  const inspect::ObjectName target = inspect::TargetOf(autoscaler);
+  const bool known = std::ranges::any_of(manifests, [&](const Manifest& manifest) {
+    return inspect::NameOf(manifest.object) == target;
+  });
+  if (known) return;
+  notes.push_back(inspect::NameOf(autoscaler).ToString() + ": the pods of " + target.ToString() +
+                  " are not counted, because it is in no file");
+}
+
 base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& ns,
                                       inspect::Forest& forest, base::WallTime now,
                                       std::vector<std::string>& notes) {
@@ -77,6 +89,10 @@ base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& 
   inspect::FitBook book(inputs.QuotasOf(ns), forest.ReachOf(&inputs.labels[ns]));
   inspect::Surroundings surroundings = inputs.SurroundingsOf();
   surroundings.claim_templates = TemplatesIn(manifests, api, book.quotas());
+  for (const json::Value& autoscaler : OfKind(manifests, inspect::kAutoscaler)) {
+    surroundings.autoscalers.Add(autoscaler);
+    NoteTarget(autoscaler, manifests, notes);
+  }
   if (inputs.IsNew(ns)) {
     auto added = AddPieces(BornWith(ns, manifests), counters, now, book, notes);
     if (!added) return added.error();

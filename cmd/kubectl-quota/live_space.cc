@@ -119,6 +119,12 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   if (AnyOfKind(manifests, "StatefulSet")) {
     if (auto read = co_await ReadClaims(cluster_, ns_, surroundings_); !read) co_return read;
   }
+  auto scaled = co_await ReadAutoscalers(cluster_, ns_, OfKind(manifests, inspect::kAutoscaler),
+                                         unread_, surroundings_);
+  if (!scaled) co_return scaled;
+  for (const inspect::Manifest& manifest : manifests) {
+    in_files_.insert(inspect::NameOf(manifest.object));
+  }
   const std::int64_t nodes = session_.options.check.nodes;
   if (nodes >= 0) surroundings_.nodes_for = [nodes](const json::Value&) { return nodes; };
   if (nodes < 0 && AnyOfKind(manifests, "DaemonSet")) {
@@ -152,6 +158,41 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
     if (!answer) co_return answer.error();
     checked.server.push_back(std::move(*answer));
   }
+  auto added = AddPieces(std::move(*expansion), *counters_, session_.scheduler.WallNow(), *book_,
+                         checked.notes);
+  if (!added || !inspect::Is(object, inspect::kAutoscaler)) co_return added;
+  co_return co_await AddScaling(object, checked);
+}
+
+base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscaler,
+                                                     inspect::Checked& checked) {
+  const inspect::ObjectName target = inspect::TargetOf(autoscaler);
+  if (in_files_.contains(target)) co_return base::Result<void>();
+  const client::Discovered* kinds = co_await cluster_.Kinds();
+  const auto* resource =
+      FindKind(*kinds, autoscaler.StringAt({"spec", "scaleTargetRef", "apiVersion"}),
+               autoscaler.StringAt({"spec", "scaleTargetRef", "kind"}));
+  const std::string note = inspect::NameOf(autoscaler).ToString() + ": the pods of " +
+                           target.ToString() + " are not counted, because it cannot be read";
+  if (resource == nullptr) {
+    checked.notes.push_back(note);
+    co_return base::Result<void>();
+  }
+  const NamedKind named{resource, target.name};
+  auto stored = co_await GetObject(cluster_, named, ns_);
+  if (!stored) {
+    const bool none = stored.error().Is(base::ErrorCode::kNotFound) ||
+                      stored.error().Is(base::ErrorCode::kForbidden);
+    if (!none) co_return stored.error();
+    checked.notes.push_back(note + ": " + ServerWords(stored.error()));
+    co_return base::Result<void>();
+  }
+  if (auto read = co_await ReadTemplates(*stored, *stored); !read) co_return read;
+  if (inspect::Is(*stored, inspect::kStatefulSet)) {
+    if (auto read = co_await ReadClaims(cluster_, ns_, surroundings_); !read) co_return read;
+  }
+  auto expansion = inspect::ExpandScaling(*stored, surroundings_);
+  if (!expansion) co_return expansion.error();
   co_return AddPieces(std::move(*expansion), *counters_, session_.scheduler.WallNow(), *book_,
                       checked.notes);
 }

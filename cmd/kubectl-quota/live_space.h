@@ -4,6 +4,7 @@
 // Single-threaded.
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ class LiveSpace {
   // Reads the ResourceClaimTemplates that pods of both refer to and no manifest has.
   base::Task<base::Result<void>> ReadTemplates(const json::Value& object,
                                                const json::Value& stored);
+  // Adds the pods that an autoscaler of the manifests adds to a stored workload.
+  base::Task<base::Result<void>> AddScaling(const json::Value& autoscaler,
+                                            inspect::Checked& checked);
   // Errors: of the connection. A refusal is not an error.
   base::Task<base::Result<inspect::ServerAnswer>> AskServer(const json::Value& object,
                                                             const inspect::Expansion& expansion);
@@ -58,6 +62,7 @@ class LiveSpace {
   inspect::Surroundings surroundings_;
   Unread unread_;
   std::unique_ptr<LimitRangeOrder> limit_ranges_;
+  std::set<inspect::ObjectName> in_files_;
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<inspect::FitBook> book_;
   inspect::FitBook empty_{{}};  // without any needs

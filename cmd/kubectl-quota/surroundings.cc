@@ -17,6 +17,7 @@ const api::GroupVersionResource kLimitRanges{"", "v1", "limitranges"};
 const api::GroupVersionResource kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
 const api::GroupVersionResource kPriorityClasses{"scheduling.k8s.io", "v1", "priorityclasses"};
 const api::GroupVersionResource kStorageClasses{"storage.k8s.io", "v1", "storageclasses"};
+const api::GroupVersionResource kAutoscalers{"autoscaling", "v2", "horizontalpodautoscalers"};
 const api::GroupVersionResource kNodes{"", "v1", "nodes"};
 const api::GroupVersionResource kVolumeClaims{"", "v1", "persistentvolumeclaims"};
 
@@ -70,6 +71,9 @@ void WarnOf(const Unread& unread, const json::Value& object,
       !unread.storage_classes.empty() && std::ranges::any_of(quotas, NamesStorageClass)) {
     terminal.Warn(unread.storage_classes);
   }
+  if (inspect::IsScalable(object) && !unread.autoscalers.empty() && !quotas.empty()) {
+    terminal.Warn(unread.autoscalers);
+  }
 }
 
 base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(
@@ -112,6 +116,23 @@ base::Task<base::Result<void>> ReadNodes(Cluster& cluster, inspect::Surroundings
     return static_cast<std::int64_t>(std::ranges::count_if(
         *shared, [&](const json::Value& node) { return inspect::DaemonRunsOn(spec, node); }));
   };
+  co_return base::Result<void>();
+}
+
+base::Task<base::Result<void>> ReadAutoscalers(Cluster& cluster, std::string ns,
+                                               std::vector<json::Value> manifests, Unread& unread,
+                                               inspect::Surroundings& surroundings) {
+  auto stored = co_await ReadAll(cluster, Listing(kAutoscalers, std::move(ns), "spec"),
+                                 "counted without the HorizontalPodAutoscalers of the cluster",
+                                 &unread.autoscalers);
+  if (!stored) co_return stored.error();
+  // The list leaves out the kind of its items.
+  for (json::Value& autoscaler : *stored) {
+    autoscaler.Make({"apiVersion"}) = "autoscaling/v2";
+    autoscaler.Make({"kind"}) = "HorizontalPodAutoscaler";
+  }
+  Replace(manifests, *stored);
+  for (const json::Value& autoscaler : *stored) surroundings.autoscalers.Add(autoscaler);
   co_return base::Result<void>();
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 // Reads what affects the admission of manifests: LimitRanges, RuntimeClasses, default classes,
-// nodes, claims and their templates. If something may not be read, a warning says what is left out.
-// Single-threaded.
+// nodes, autoscalers, claims and their templates. If something may not be read, a warning says what
+// is left out. Single-threaded.
 
 #include <set>
 #include <string>
@@ -19,6 +19,7 @@ struct Unread {
   std::string runtime_classes;
   std::string priority_classes;
   std::string storage_classes;
+  std::string autoscalers;
 };
 
 // Reads for one namespace, without nodes and claims, which are read only if needed. Unreadable
@@ -31,6 +32,11 @@ base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(
 void WarnOf(const Unread& unread, const json::Value& object,
             const std::vector<quota::Quota>& quotas, Terminal& terminal);
 base::Task<base::Result<void>> ReadNodes(Cluster& cluster, inspect::Surroundings& surroundings);
+// Reads the HorizontalPodAutoscalers of the namespace; those of the manifests replace those of the
+// same name.
+base::Task<base::Result<void>> ReadAutoscalers(Cluster& cluster, std::string ns,
+                                               std::vector<json::Value> manifests, Unread& unread,
+                                               inspect::Surroundings& surroundings);
 base::Task<base::Result<void>> ReadClaims(Cluster& cluster, std::string ns,
                                           inspect::Surroundings& surroundings);
 // Reads those of the named ResourceClaimTemplates that are not known yet, and that exist. REQUIRES:

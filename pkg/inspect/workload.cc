@@ -150,6 +150,17 @@ void NoteAbout(const Value& object, const Surroundings& surroundings,
   }
 }
 
+// Returns the plan with at least the pods that an autoscaler makes.
+std::optional<PodPlan> Scaled(std::optional<PodPlan> plan, const Value& object,
+                              const Surroundings& surroundings, Expander& expander) {
+  const Scaling* scaling = surroundings.autoscalers.Of(object);
+  if (!plan || plan->count == 0 || scaling == nullptr) return plan;
+  plan->count = std::max(plan->count, scaling->least);
+  expander.Note("counted with " + std::to_string(plan->count) + " pods; " + scaling->by.ToString() +
+                " may make it " + std::to_string(scaling->most));
+  return plan;
+}
+
 // Adds a rollout: new pods and remaining old ones at the largest sum, and the numbers at the
 // beginning.
 base::Result<void> AddRollout(const Value& object, const PodPlan& before, const PodPlan& after,
@@ -214,7 +225,7 @@ Value WithKeptCount(const Value& object, const Value& stored, const Apply& apply
 base::Result<Expansion> Expand(const Value& object, const Surroundings& surroundings) {
   Expander expander(object, surroundings);
   if (auto added = expander.AddItself(); !added) return added.error();
-  const auto plan = PodsOf(object, surroundings.nodes_for);
+  const auto plan = Scaled(PodsOf(object, surroundings.nodes_for), object, surroundings, expander);
   NoteAbout(object, surroundings, plan, expander);
   if (Is(object, kCronJob)) {
     if (auto added = AddRun(object, surroundings, expander); !added) return added.error();
@@ -230,6 +241,17 @@ base::Result<Expansion> Expand(const Value& object, const Surroundings& surround
   return expander.Take();
 }
 
+base::Result<Expansion> ExpandScaling(const Value& stored, const Surroundings& surroundings) {
+  Expander expander(stored, surroundings);
+  const auto plan = Scaled(PodsOf(stored, surroundings.nodes_for), stored, surroundings, expander);
+  const std::int64_t present = plan ? PresentPods(stored).value_or(0) : 0;
+  if (!plan || plan->count <= present) return expander.Take();
+  if (Is(stored, kStatefulSet)) expander.AddSetClaims(plan->count);
+  if (auto added = expander.AddPods(plan->pod_template, plan->count - present); !added)
+    return added.error();
+  return expander.Take();
+}
+
 base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
                                      const Surroundings& surroundings) {
   Expander expander(object, surroundings);
@@ -242,7 +264,8 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
     if (auto added = AddRun(object, surroundings, expander); !added) return added.error();
   }
   auto before = PodsOf(stored, surroundings.nodes_for);
-  auto after = PodsOf(WithKeptCount(object, stored, apply), surroundings.nodes_for);
+  auto after = Scaled(PodsOf(WithKeptCount(object, stored, apply), surroundings.nodes_for), object,
+                      surroundings, expander);
   NoteAbout(object, surroundings, after, expander);
   if (!before || !after) return expander.Take();
   if (IsUnrolled(object, stored)) {

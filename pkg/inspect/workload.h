@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pkg/inspect/admitted.h"
+#include "pkg/inspect/autoscaling.h"
 #include "pkg/inspect/claims.h"
 #include "pkg/inspect/owners.h"
 #include "pkg/inspect/pod_plan.h"
@@ -42,6 +43,7 @@ struct Surroundings {
   // Why the server creates nothing in the namespace, for example because it does not exist; "" if
   // it does.
   std::string closed = {};
+  Autoscalers autoscalers = {};
   // nullopt: no quota limits what is created from them.
   std::optional<ClaimTemplates> claim_templates = {};
 };
@@ -49,6 +51,10 @@ struct Surroundings {
 // Returns everything that creating the object creates in its namespace. Errors: kMalformed;
 // kInvalidArgument if a needed ResourceClaimTemplate is missing.
 base::Result<Expansion> Expand(const json::Value& object, const Surroundings& surroundings);
+
+// Returns the pods that the object's autoscaler adds to the stored object, and their claims.
+// Errors: the same.
+base::Result<Expansion> ExpandScaling(const json::Value& stored, const Surroundings& surroundings);
 
 // Returns everything that applying the object over the `stored` one creates and deletes, at the
 // point of a rollout with the largest need. `stored` must be complete. Errors: the same.

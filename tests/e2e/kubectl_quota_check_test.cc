@@ -124,6 +124,39 @@ TEST_CASE("kubectl quota check applies the quotas and LimitRanges of the files f
   CHECK(cluster.AskHere({"check", "-f", files(2)}).output == yes.output);
 }
 
+TEST_CASE("kubectl quota check counts the minimum of an autoscaler", "[e2e][kubectl-quota]") {
+  CountedCluster cluster;
+  Scenario& s = cluster.scenario();
+  s.Create("resourcequotas", Quota("compute", {{"pods", "4"}}));
+  s.WaitUsed("compute", {{"pods", "0"}});
+  json::Value scaler = Json(R"({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
+      "metadata": {"name": "web"}, "spec": {"minReplicas": 3, "maxReplicas": 9, "scaleTargetRef":
+      {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}})");
+  const json::Value web = DeploymentOf("web", 1);
+  const auto files = cluster.File("files.json", json::Write(web) + "\n---\n" + json::Write(scaler));
+  const auto yes = cluster.AskHere({"check", "-f", files});
+  CHECK(yes.exit_code == 0);
+  CHECK(yes.output ==
+        "QUOTA     RESOURCE   BEFORE   ASKED   AFTER   LIMIT   FITS\n"
+        "compute   pods       0        3       3       4       yes\n"
+        "note: deployment.apps/web: counted with 3 pods; horizontalpodautoscaler.autoscaling/web "
+        "may make it 9\n"
+        "Yes: all of it fits.\n");
+  if (!cluster.has_controllers()) return;
+  const std::string scalers =
+      "/apis/autoscaling/v2/namespaces/" + s.ns() + "/horizontalpodautoscalers";
+  s.Create("deployments", web);
+  s.api().Create(scalers, scaler);
+  s.WaitUsed("compute", {{"pods", "3"}});
+  // Alone in a file, it scales what is stored.
+  scaler.Make({"spec", "minReplicas"}) = 5;
+  const auto more =
+      cluster.AskHere({"check", "-f", cluster.File("more.json", json::Write(scaler))});
+  CHECK(more.exit_code == 1);
+  CHECK_THAT(more.output, Contains("compute   pods       3        2       5       4       no, "
+                                   "lacks 1\n"));
+}
+
 TEST_CASE("kubectl quota check refuses objects of a namespace that does not exist",
           "[e2e][kubectl-quota]") {
   PluginScenario plugin;

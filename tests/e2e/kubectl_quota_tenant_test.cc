@@ -49,9 +49,10 @@ class Company {
     }
     const std::string rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/" + ns();
     a_.api().Create(rbac + "/roles", Json(R"({"metadata": {"name": "tenant"}, "rules": [{
-        "apiGroups": ["", "apps", "quota-controller-manager.io"], "verbs": ["get", "list"],
+        "apiGroups": ["", "apps", "autoscaling", "quota-controller-manager.io"],
+        "verbs": ["get", "list"],
         "resources": ["resourcequotas", "limitranges", "pods", "events", "deployments",
-                      "replicasets", "appliedclusterquotas"]}]})"));
+                      "replicasets", "horizontalpodautoscalers", "appliedclusterquotas"]}]})"));
     a_.api().Create(rbac + "/rolebindings", Json(R"({"metadata": {"name": "tenant"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "tenant"},
         "subjects": [

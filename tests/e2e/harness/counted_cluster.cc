@@ -8,11 +8,12 @@ CountedCluster::CountedCluster() : PluginScenario(ServerOptions{.quota_plugin = 
     return;
   }
   controllers_ = StartBuiltinController(
-      "resourcequota-controller,deployment-controller,replicaset-controller,job-controller",
+      "resourcequota-controller,deployment-controller,replicaset-controller,job-controller,"
+      "horizontal-pod-autoscaler-controller",
       scenario().server().Kubeconfig(), logs_.path() + "/controllers.log",
       // If the controller counts before its cache has the plugin's last charge, it counts too
       // little. With a short period it corrects that soon.
-      {"--resource-quota-sync-period=2s"});
+      {"--resource-quota-sync-period=2s", "--horizontal-pod-autoscaler-sync-period=2s"});
 }
 
 void CountedCluster::WaitCounted(const std::string& pods) {
