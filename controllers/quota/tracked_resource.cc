@@ -183,7 +183,7 @@ const quota::ClassTable* TrackedResource::Classes() const {
 // The facts as the ledger keeps them.
 base::Result<quota::ObjectFacts> TrackedResource::FactsOf(const json::Value& object) {
   base::Result<quota::ObjectFacts> facts =
-      evaluator_.facts_of(object, context_.scheduler->WallNow());
+      evaluator_.facts_of(object, {.now = context_.scheduler->WallNow(), .limited = &limited_});
   if (facts) unread_.OnLeftOut(limited_.Bound(*facts, Classes()));
   return facts;
 }

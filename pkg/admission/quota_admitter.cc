@@ -132,7 +132,7 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   const auto facts =
       evaluator.guard.facts_of
           ? evaluator.guard.facts_of(review.object, stored ? &review.old_object : nullptr, now)
-          : evaluator.facts_of(review.object, now);
+          : evaluator.facts_of(review.object, {now});
   if (!facts) return facts.error();
   base::Result<quota::Resolved> after = objects_.SubjectOf(evaluator, review.ns, *facts);
   if (!after) return after.error();
@@ -141,7 +141,7 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   waiter.facts = facts->now;
   waiter.flaw = facts->flaw;
   if (!stored) return {};
-  const auto old_facts = evaluator.facts_of(review.old_object, now);
+  const auto old_facts = evaluator.facts_of(review.old_object, {now});
   if (!old_facts) return old_facts.error();
   base::Result<quota::Resolved> before = objects_.SubjectOf(evaluator, review.ns, *old_facts);
   if (!before) return before.error();

@@ -28,7 +28,7 @@ base::Error Unread(const quota::ObjectFacts& facts) {
 
 base::Result<quota::Resolved> Resolve(const Counter& counter, const json::Value& object,
                                       base::WallTime now) {
-  auto facts = counter.evaluator->facts_of(object, now);
+  auto facts = counter.evaluator->facts_of(object, {now});
   if (!facts) return facts.error();
   if (!facts->now.unread.empty()) return Unread(*facts);
   quota::Resolved resolved{.subject = std::move(facts->now)};

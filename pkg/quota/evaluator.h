@@ -19,6 +19,16 @@
 
 namespace quota {
 
+class LimitedNames;
+
+// How facts are made of an object.
+struct ReadOptions {
+  base::WallTime now{};
+  // The names that some quota limits. With them, an evaluator may leave other names of an object
+  // out that has very many (WantedNames), and says so in ObjectFacts::left_out. Null: all names.
+  const LimitedNames* limited = nullptr;
+};
+
 // What admission needs besides the facts: which requests can raise an object's usage, and what a
 // limited object must specify (Handles and Constraints in apiserver v0.36.3,
 // pkg/quota/v1/interfaces.go). A CREATE can always raise usage.
@@ -83,7 +93,8 @@ struct Evaluator {
   std::vector<std::string> scopes;
   // Errors: kMalformed, naming the field, if the object's amounts cannot be read or do not fit. The
   // object's share is then unknown, not zero.
-  std::function<base::Result<ObjectFacts>(const json::Value& object, base::WallTime now)> facts_of;
+  std::function<base::Result<ObjectFacts>(const json::Value& object, const ReadOptions& options)>
+      facts_of;
   Guard guard = {};
   std::optional<ClassSource> classes = {};
   // The resource of the owners to which `facts_of` ties its objects (Tie), if it does.

@@ -80,6 +80,8 @@ struct ObjectFacts {
   // nothing, or is unknown under the names in Facts::unread. "" if everything counts. Admission
   // refuses requests that would create one.
   std::string flaw = {};
+  // Some names that no quota limits were not read (ReadOptions::limited).
+  bool left_out = false;
 };
 
 }  // namespace quota

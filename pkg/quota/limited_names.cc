@@ -71,7 +71,7 @@ bool LimitedNames::Uses(const ClassTable* classes, std::string_view name) const 
 }
 
 LimitedNames::LeftOut LimitedNames::Bound(ObjectFacts& facts, const ClassTable* classes) const {
-  LeftOut left_out;
+  LeftOut left_out{.names = facts.left_out};
   BoundOne(facts.now, classes, left_out);
   if (facts.later) BoundOne(facts.later->facts, classes, left_out);
   if (facts.tie) {
@@ -102,6 +102,16 @@ void LimitedNames::BoundOne(Facts& facts, const ClassTable* classes, LeftOut& le
     return !Uses(classes, units.name) && !spare.Take(sizeof(units) + HeapBytes(units.name));
   });
   left_out.classes = left_out.classes || erased > 0;
+}
+
+bool WantedNames::Wants(std::string_view resource) {
+  if (limited_ == nullptr || resource == "cpu" || resource == "memory" ||
+      resource == "ephemeral-storage" || limited_->Has(resource) ||
+      limited_->Has(std::string("requests.").append(resource))) {
+    return true;
+  }
+  left_out_ = true;
+  return false;
 }
 
 std::size_t HeapBytes(const Facts& facts) {

@@ -50,6 +50,28 @@ class LimitedNames {
   std::set<std::string, std::less<>> names_;
 };
 
+// The names of one object whose amounts are read. A pod can have tens of thousands, and to make
+// facts of all takes longer than others may have to wait.
+class WantedNames {
+ public:
+  // An object with so many names, or fewer, is read as a whole.
+  static constexpr std::size_t kManyNames = 256;
+
+  // Of an object that has `names` names. `limited` may be null: all are wanted.
+  WantedNames(const LimitedNames* limited, std::size_t names)
+      : limited_(names > kManyNames ? limited : nullptr) {}
+
+  // True if a quota may limit the usage of this resource, under its own name or as
+  // requests.<resource>, or if it is one of Kubernetes' compute resources.
+  bool Wants(std::string_view resource);
+  // Wants() was false for some resource.
+  [[nodiscard]] bool left_out() const { return left_out_; }
+
+ private:
+  const LimitedNames* limited_;
+  bool left_out_ = false;
+};
+
 // The heap memory that the facts take, in bytes.
 std::size_t HeapBytes(const Facts& facts);
 

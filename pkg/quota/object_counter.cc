@@ -37,7 +37,7 @@ Evaluator CountObjects(api::GroupResource resource, const std::vector<std::strin
       .owns = [usage = one.usage](std::string_view name) { return usage.Find(name) != nullptr; },
       .fields = {},
       .scopes = {},
-      .facts_of = [one](const json::Value&, base::WallTime) -> base::Result<ObjectFacts> {
+      .facts_of = [one](const json::Value&, const ReadOptions&) -> base::Result<ObjectFacts> {
         return ObjectFacts{.now = one, .later = std::nullopt};
       },
   };

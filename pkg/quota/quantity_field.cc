@@ -55,7 +55,8 @@ base::Result<ResourceList> ResourceListFrom(const json::Value* value, std::strin
   return ResourceList::FromItems(std::move(items));
 }
 
-ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field, Negative negative) {
+ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field, Negative negative,
+                            const std::function<bool(std::string_view)>& wanted) {
   ReadableAmounts read;
   if (value == nullptr || value->IsNull()) return read;
   const json::Object* object = value->AsObject();
@@ -64,8 +65,9 @@ ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field, Ne
     return read;
   }
   std::vector<ResourceList::Item> items;
-  items.reserve(object->size());
+  if (!wanted) items.reserve(object->size());
   for (const auto& [name, amount] : *object) {
+    if (wanted && !wanted(name)) continue;
     const base::Result<Quantity> quantity = Read(amount);
     if (quantity && (quantity->Sign() >= 0 || negative == Negative::kReadable)) {
       items.emplace_back(name, *quantity);

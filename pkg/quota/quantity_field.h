@@ -3,6 +3,7 @@
 // Quantities and resource lists in API objects: strings, numbers or null (apimachinery v0.36.3,
 // pkg/api/resource/quantity.go, UnmarshalJSON). Pure functions; any thread.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,10 @@ struct ReadableAmounts {
 // Whether a negative amount counts as unreadable.
 enum class Negative { kReadable, kUnreadable };
 
-// Reads what can be read; absent (nullptr) and null are the empty list.
-ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field, Negative negative);
+// Reads what can be read; absent (nullptr) and null are the empty list. Names for which `wanted` is
+// false are passed over (null: none).
+ReadableAmounts ReadAmounts(const json::Value* value, std::string_view field, Negative negative,
+                            const std::function<bool(std::string_view)>& wanted = {});
 
 // Reads an object of quantities; absent (nullptr) and null are the empty list. Errors: kMalformed,
 // "<field>[<name>]: <what is wrong>".

@@ -128,7 +128,7 @@ class Reader {
 
   void Count(const json::Value& object) {
     const quota::Uid uid = quota::Uid::FromText("uid");
-    auto facts = evaluator_.facts_of(object, {});
+    auto facts = evaluator_.facts_of(object, {.now = {}, .limited = &limited_});
     if (!facts) {
       ledger_.SetUnknown("a", uid, facts.error().message);
       return;

@@ -19,7 +19,7 @@ std::optional<Facts> FactsOf(const Evaluator& evaluator, std::string_view text) 
   static const base::WallTime now = *api::ParseTime("2026-01-02T03:04:05Z");
   const auto object = json::Parse(text);
   if (!object || !object->IsObject()) return std::nullopt;
-  auto facts = evaluator.facts_of(*object, now);
+  auto facts = evaluator.facts_of(*object, {now});
   if (!facts) return std::nullopt;
   return std::move(facts->now);
 }

@@ -69,11 +69,11 @@ void CheckLater(const Evaluator& evaluator, const json::Value& object, const Obj
   if (!facts.later) return;
   fuzz::Require(facts.later->at > Now(), "later is not now");
   CheckFacts(facts.later->facts, no_minus);
-  const FactsResult then = evaluator.facts_of(object, facts.later->at);
+  const FactsResult then = evaluator.facts_of(object, {facts.later->at});
   fuzz::Require(then && then->now == facts.later->facts, "later as announced");
   fuzz::Require(!then->later, "once");
   const FactsResult before =
-      evaluator.facts_of(object, facts.later->at - base::WallTime::duration(1));
+      evaluator.facts_of(object, {facts.later->at - base::WallTime::duration(1)});
   fuzz::Require(before && SameFacts(*before, facts), "and not before");
 }
 
@@ -132,7 +132,7 @@ FUZZ_TARGET(object) {
   if (!object || !object->IsObject()) return;
   const Evaluator& evaluator = fuzz::EvaluatorOf(*object);
   const bool no_minus = fuzz::HasNoMinus(*object);
-  const FactsResult facts = evaluator.facts_of(*object, Now());
+  const FactsResult facts = evaluator.facts_of(*object, {Now()});
   if (facts) {
     CheckFacts(facts->now, no_minus);
     CheckLater(evaluator, *object, *facts, no_minus);
@@ -140,7 +140,7 @@ FUZZ_TARGET(object) {
     fuzz::Require(facts.error().Is(base::ErrorCode::kMalformed), "an error says what is malformed");
   }
   const auto projected = json::ParseProjected(parts[0], FieldsOf(evaluator).watched);
-  CheckSame(evaluator.facts_of(*projected, Now()), facts, "facts from the named fields");
+  CheckSame(evaluator.facts_of(*projected, {Now()}), facts, "facts from the named fields");
 
   const auto old = json::Parse(parts[1]);
   const auto for_admission = json::Skim(parts[0], FieldsOf(evaluator).at_admission);

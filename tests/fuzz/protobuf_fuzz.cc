@@ -183,8 +183,8 @@ void CheckAgainstJson(const std::vector<Kind>& kinds, std::string_view text) {
   static const base::WallTime now = *api::ParseTime("2026-01-02T03:04:05Z");
   const auto decoded = kind->decoder.Decode(*bytes);
   fuzz::Require(decoded.has_value(), "what is encoded can be decoded");
-  const auto facts = kind->evaluator->facts_of(*decoded, now);
-  const auto of_json = kind->evaluator->facts_of(*object, now);
+  const auto facts = kind->evaluator->facts_of(*decoded, {now});
+  const auto of_json = kind->evaluator->facts_of(*object, {now});
   fuzz::RequireSame(facts ? "" : facts.error().message, of_json ? "" : of_json.error().message,
                     "the same is wrong in both forms");
   if (!facts) return;
@@ -209,7 +209,7 @@ void CheckObject(const Kind& kind, std::string_view bytes, fuzz::Chance& chance)
     fuzz::Require(again.has_value(), "what is encoded can be decoded");
     fuzz::RequireSame(json::Write(*again), json::Write(*object), "to the same");
   }
-  if (kind.evaluator != nullptr) (void)kind.evaluator->facts_of(*object, base::WallTime());
+  if (kind.evaluator != nullptr) (void)kind.evaluator->facts_of(*object, {});
 }
 
 template <typename Splitter>

@@ -435,10 +435,11 @@ void Plant(Planted planted, admission::NamespaceQuotas& here) {
 void Plant(Planted planted, quota::QuotaApi& api) {
   for (quota::Evaluator& evaluator : api.evaluators) {
     if (planted != Planted::kUnreadWhole) break;
-    evaluator.facts_of = [facts_of = evaluator.facts_of](
-                             const json::Value& object,
-                             base::WallTime now) -> base::Result<quota::ObjectFacts> {
-      auto facts = facts_of(object, now);
+    evaluator.facts_of =
+        [facts_of = evaluator.facts_of](
+            const json::Value& object,
+            const quota::ReadOptions& options) -> base::Result<quota::ObjectFacts> {
+      auto facts = facts_of(object, options);
       if (!facts || facts->now.unread.empty()) return facts;
       return base::Error{.code = base::ErrorCode::kMalformed, .message = facts->flaw};
     };

@@ -27,14 +27,16 @@ std::string Element(std::string_view list, std::size_t index) {
 // Reads the amounts of one pod. Notes those that cannot be read.
 class Reader {
  public:
-  explicit Reader(UnreadAmounts& unread) : unread_(unread) {}
+  Reader(UnreadAmounts& unread, WantedNames& wanted) : unread_(unread), wanted_(wanted) {}
 
   // `where` makes the path of `holder`. It is called only for what cannot be read: nearly every pod
   // has nothing of that kind.
   template <typename Where>
   base::Result<ResourceList> Read(const json::Value& holder, const char* list,
                                   std::set<std::string>& unread, const Where& where) {
-    ReadableAmounts read = ReadAmounts(holder.At({list}), list, Negative::kReadable);
+    ReadableAmounts read =
+        ReadAmounts(holder.At({list}), list, Negative::kReadable,
+                    [this](std::string_view name) { return wanted_.Wants(name); });
     if (read.why.empty()) return std::move(read.list);
     std::string why = where();
     why.append(".").append(read.why);
@@ -59,11 +61,36 @@ class Reader {
   }
 
   UnreadAmounts& unread_;
+  WantedNames& wanted_;
 };
 
-base::Result<void> ParseStatuses(const json::Array& statuses, const char* field,
+// How many names the pod has, each as often as it stands there.
+std::size_t NamesIn(const json::Value& pod) {
+  const auto in = [](const json::Value& holder, const char* list) -> std::size_t {
+    const json::Value* amounts = holder.At({list});
+    const json::Object* names = amounts == nullptr ? nullptr : amounts->AsObject();
+    return names == nullptr ? 0 : names->size();
+  };
+  std::size_t names = 0;
+  const auto add = [&](const json::Value* holder) {
+    if (holder != nullptr) names += in(*holder, "requests") + in(*holder, "limits");
+  };
+  for (const char* field : {"containers", "initContainers"}) {
+    for (const json::Value& one : pod.ArrayAt({"spec", field})) add(one.At({"resources"}));
+  }
+  for (const char* field : {"containerStatuses", "initContainerStatuses"}) {
+    for (const json::Value& one : pod.ArrayAt({"status", field})) {
+      add(one.At({"resources"}));
+      names += in(one, "allocatedResources");
+    }
+  }
+  add(pod.At({"spec", "resources"}));
+  const json::Value* spec = pod.At({"spec"});
+  return spec == nullptr ? names : names + in(*spec, "overhead");
+}
+
+base::Result<void> ParseStatuses(const json::Array& statuses, const char* field, Reader& reader,
                                  UnreadAmounts& unread, ActuatedByName& actuated) {
-  Reader reader(unread);
   for (std::size_t i = 0; i < statuses.size(); ++i) {
     const json::Value* resources = statuses[i].At({"resources"});
     if (resources == nullptr || resources->IsNull()) continue;
@@ -100,8 +127,7 @@ Amounts Effective(const Amounts& spec, const Actuated& actuated, bool infeasible
 }
 
 base::Result<std::vector<Container>> ParseContainers(const json::Array& list, const char* field,
-                                                     UnreadAmounts& unread) {
-  Reader reader(unread);
+                                                     Reader& reader) {
   std::vector<Container> containers;
   containers.reserve(list.size());
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -129,10 +155,11 @@ void ApplyStatus(const json::Array& list, const ActuatedByName& actuated, bool i
   }
 }
 
-base::Result<void> ParseEffective(const json::Value& pod, PodResources& resources) {
+base::Result<void> ParseEffective(const json::Value& pod, Reader& reader, PodResources& resources) {
   ActuatedByName actuated;
   for (const char* field : {"containerStatuses", "initContainerStatuses"}) {
-    auto done = ParseStatuses(pod.ArrayAt({"status", field}), field, resources.unread, actuated);
+    auto done =
+        ParseStatuses(pod.ArrayAt({"status", field}), field, reader, resources.unread, actuated);
     if (!done) return done.error();
   }
   if (actuated.empty()) return {};
@@ -254,18 +281,19 @@ std::vector<std::string> PodResourceFields() {
           "status.initContainerStatuses.allocatedResources"};
 }
 
-base::Result<PodResources> ParsePodResources(const json::Value& pod) {
+base::Result<PodResources> ParsePodResources(const json::Value& pod, const LimitedNames* limited) {
   PodResources resources;
   UnreadAmounts& unread = resources.unread;
-  auto containers = ParseContainers(pod.ArrayAt({"spec", "containers"}), "spec.containers", unread);
+  WantedNames wanted(limited, limited == nullptr ? 0 : NamesIn(pod));
+  Reader reader(unread, wanted);
+  auto containers = ParseContainers(pod.ArrayAt({"spec", "containers"}), "spec.containers", reader);
   if (!containers) return containers.error();
   resources.containers = std::move(*containers);
   auto init =
-      ParseContainers(pod.ArrayAt({"spec", "initContainers"}), "spec.initContainers", unread);
+      ParseContainers(pod.ArrayAt({"spec", "initContainers"}), "spec.initContainers", reader);
   if (!init) return init.error();
   resources.init_containers = std::move(*init);
-  if (auto done = ParseEffective(pod, resources); !done) return done.error();
-  Reader reader(unread);
+  if (auto done = ParseEffective(pod, reader, resources); !done) return done.error();
   const json::Value* pod_level = pod.At({"spec", "resources"});
   if (pod_level != nullptr && !pod_level->IsNull()) {
     auto amounts = reader.ReadBoth(*pod_level, [] { return "spec.resources"; });
@@ -284,6 +312,7 @@ base::Result<PodResources> ParsePodResources(const json::Value& pod) {
   for (std::set<std::string>* into : {&unread.requests, &unread.limits}) {
     into->insert(of_overhead.begin(), of_overhead.end());
   }
+  resources.left_out = wanted.left_out();
   return resources;
 }
 

@@ -11,6 +11,7 @@
 
 #include "pkg/base/error.h"
 #include "pkg/json/value.h"
+#include "pkg/quota/limited_names.h"
 #include "pkg/quota/resource_list.h"
 
 namespace quota::core {
@@ -47,13 +48,16 @@ struct PodResources {
   std::optional<Amounts> pod_level;
   ResourceList overhead;
   UnreadAmounts unread = {};  // not in the lists above
+  bool left_out = false;      // names that no quota limits are not in the lists above
 };
 
 // The fields that ParsePodResources reads, for a projection.
 std::vector<std::string> PodResourceFields();
 
-// Errors: kMalformed, naming the field, if something else than an amount cannot be read.
-base::Result<PodResources> ParsePodResources(const json::Value& pod);
+// Of a pod with very many names only those in `limited` are read (WantedNames; null: all). Errors:
+// kMalformed, naming the field, if something else than an amount cannot be read.
+base::Result<PodResources> ParsePodResources(const json::Value& pod,
+                                             const LimitedNames* limited = nullptr);
 
 Amounts TotalOf(const PodResources& pod);
 

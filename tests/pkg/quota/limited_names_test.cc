@@ -113,6 +113,59 @@ TEST_CASE("limited names: classes that use a limited name are kept", "[quota]") 
   CHECK_FALSE(has(unknown, "class77"));
 }
 
+// What quotas limit, of the facts.
+struct Limited {
+  ResourceList usage;
+  std::vector<ResourceList> parts;
+  std::vector<std::string> unread;
+  bool operator==(const Limited&) const = default;
+};
+
+Limited LimitedOf(const Facts& facts, const LimitedNames& names) {
+  const auto limited = [&](ResourceList list) {
+    list.EraseIf([&](const ResourceList::Item& item) { return !names.Has(item.first); });
+    return list;
+  };
+  Limited of{.usage = limited(facts.usage), .parts = {}, .unread = facts.unread};
+  for (const Part& part : facts.parts) of.parts.push_back(limited(part.usage));
+  std::erase_if(of.unread, [&](const std::string& name) { return !names.Has(name); });
+  return of;
+}
+
+TEST_CASE("limited names: an object with many names is read under the limited ones only",
+          "[quota]") {
+  LimitedNames names;
+  for (const char* name :
+       {"pods", "requests.cpu", "requests.example.com/r000007", "hugepages-100007Ki",
+        "requests.hugepages-100011Ki", "example.com/r000009"}) {
+    names.Add(name);
+  }
+  int left_out = 0;
+  for (const QuotaApi& api : {CoreQuotaApi(), KarmadaQuotaApi(), IroncoreQuotaApi()}) {
+    for (const Evaluator& evaluator : api.evaluators) {
+      nasty::ForEachObject(evaluator, nasty::kMostBytes / 10, [&](const nasty::Object& object) {
+        INFO(api.name << " " << evaluator.resource.ToString() << " " << object.what);
+        const auto all = evaluator.facts_of(object.value, {});
+        const auto some = evaluator.facts_of(object.value, {.now = {}, .limited = &names});
+        REQUIRE(all.has_value() == some.has_value());
+        if (!all) return;
+        CHECK(LimitedOf(some->now, names) == LimitedOf(all->now, names));
+        CHECK(some->now.attributes == all->now.attributes);
+        CHECK_FALSE(all->left_out);
+        if (!some->left_out) {
+          CHECK(some->now == all->now);
+          return;
+        }
+        ++left_out;
+        CHECK(some->now.usage.size() < 32);
+        ObjectFacts bound = *some;
+        CHECK(names.Bound(bound, nullptr).names);
+      });
+    }
+  }
+  CHECK(left_out > 0);
+}
+
 // The memory of the ledger beside the object's entry in its table. API servers accept objects that
 // are ten times as large; what is not bounded shows at this size as well, and sooner.
 TEST_CASE("limited names: no object of any kind takes more memory than stated", "[quota]") {
@@ -121,7 +174,7 @@ TEST_CASE("limited names: no object of any kind takes more memory than stated", 
       int readable = 0;
       nasty::ForEachObject(evaluator, nasty::kMostBytes / 10, [&](const nasty::Object& object) {
         INFO(api.name << " " << evaluator.resource.ToString() << " " << object.what);
-        auto facts = evaluator.facts_of(object.value, base::WallTime());
+        auto facts = evaluator.facts_of(object.value, {});
         if (!facts) return;  // only a short reason is kept
         ++readable;
         LimitedNames().Bound(*facts, nullptr);

@@ -92,7 +92,7 @@ std::vector<Attribute> AttributesOf(const json::Value& claim) {
   return attributes;
 }
 
-base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now*/) {
+base::Result<ObjectFacts> FactsOf(const json::Value& claim, const ReadOptions& /*options*/) {
   Storage storage = StorageOf(claim);
   const Quantity one = Quantity::FromInt(1);
   ObjectFacts facts;

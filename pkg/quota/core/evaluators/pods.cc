@@ -115,14 +115,14 @@ std::optional<Tie> TieOf(const json::Value& pod) {
              .created = {}};
 }
 
-base::Result<ObjectFacts> FactsOf(const json::Value& pod, base::WallTime now) {
-  const base::Result<PodResources> resources = ParsePodResources(pod);
+base::Result<ObjectFacts> FactsOf(const json::Value& pod, const ReadOptions& options) {
+  const base::Result<PodResources> resources = ParsePodResources(pod, options.limited);
   if (!resources) return resources.error();
   base::Result<std::vector<Attribute>> attributes = PodAttributes(pod, *resources);
   if (!attributes) return attributes.error();
   Facts stored{.usage = {{"count/pods", Quantity::FromInt(1)}}, .attributes = *attributes};
   const std::optional<base::WallTime> free_from = FreeFrom(pod);
-  if (IsFinished(pod) || (free_from && *free_from <= now)) {
+  if (IsFinished(pod) || (free_from && *free_from <= options.now)) {
     return ObjectFacts{.now = std::move(stored), .later = std::nullopt, .tie = TieOf(pod)};
   }
   ObjectFacts facts{.now = {}, .later = std::nullopt, .tie = TieOf(pod)};
@@ -130,6 +130,7 @@ base::Result<ObjectFacts> FactsOf(const json::Value& pod, base::WallTime now) {
                .attributes = std::move(*attributes),
                .unread = UnreadNames(resources->unread)};
   facts.flaw = resources->unread.why;
+  facts.left_out = resources->left_out;
   if (free_from) facts.later = LaterFacts{.at = *free_from, .facts = std::move(stored)};
   return facts;
 }

@@ -118,7 +118,7 @@ std::optional<Tie> TieOf(const json::Value& claim) {
   return std::nullopt;
 }
 
-base::Result<ObjectFacts> FactsOf(const json::Value& claim, base::WallTime /*now*/) {
+base::Result<ObjectFacts> FactsOf(const json::Value& claim, const ReadOptions& /*options*/) {
   const std::string field = "spec.devices.requests";
   ObjectFacts facts{.now = {}, .later = std::nullopt, .tie = TieOf(claim)};
   facts.now.usage.Set(kCount, Quantity::FromInt(1));

@@ -32,7 +32,7 @@ bool TakesNamedPortsOnly(const json::Value& service) {
   return allocate != nullptr && allocate->AsBool() == false;
 }
 
-base::Result<ObjectFacts> FactsOf(const json::Value& service, base::WallTime /*now*/) {
+base::Result<ObjectFacts> FactsOf(const json::Value& service, const ReadOptions& /*options*/) {
   static const json::Array no_ports;
   const json::Value* list = service.At({"spec", "ports"});
   const bool none = list == nullptr || list->IsNull();

@@ -19,7 +19,7 @@ bool Owns(std::string_view name) {
   return name == kCount || name == "requests.tps" || name == "requests.iops";
 }
 
-base::Result<ObjectFacts> FactsOf(const json::Value& bucket, base::WallTime /*now*/) {
+base::Result<ObjectFacts> FactsOf(const json::Value& bucket, const ReadOptions& /*options*/) {
   ObjectFacts facts;
   facts.now.usage.Set(kCount, Quantity::FromInt(1));
   const std::string class_name(ClassNameOf(bucket, "bucketClassRef"));

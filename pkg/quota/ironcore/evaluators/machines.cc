@@ -41,7 +41,7 @@ ObjectFacts FactsIn(const json::Value& machine, bool terminal) {
   return facts;
 }
 
-base::Result<ObjectFacts> FactsOf(const json::Value& machine, base::WallTime /*now*/) {
+base::Result<ObjectFacts> FactsOf(const json::Value& machine, const ReadOptions& /*options*/) {
   return FactsIn(machine, IsTerminal(machine));
 }
 

@@ -21,7 +21,7 @@ constexpr const char* kCanNeedMore =
 
 bool Owns(std::string_view name) { return name == kCount || name == kStorage; }
 
-base::Result<ObjectFacts> FactsOf(const json::Value& volume, base::WallTime /*now*/) {
+base::Result<ObjectFacts> FactsOf(const json::Value& volume, const ReadOptions& /*options*/) {
   ObjectFacts facts;
   facts.now.usage.Set(kCount, Quantity::FromInt(1));
   const std::string_view class_name = ClassNameOf(volume, "volumeClassRef");

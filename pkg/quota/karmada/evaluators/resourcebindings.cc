@@ -18,6 +18,7 @@
 
 #include "pkg/quota/count_name.h"
 #include "pkg/quota/evaluator.h"
+#include "pkg/quota/limited_names.h"
 #include "pkg/quota/quantity_field.h"
 
 namespace quota::karmada::resourcebindings {
@@ -71,10 +72,30 @@ struct Demand {
   std::string field;                          // of the requirements
 };
 
+const json::Object* RequestsOf(const json::Value* requirements) {
+  const json::Value* requests =
+      requirements == nullptr ? nullptr : requirements->At({"resourceRequest"});
+  return requests == nullptr ? nullptr : requests->AsObject();
+}
+
+// How many names the binding has, each as often as it stands there.
+std::size_t NamesIn(const json::Value& binding) {
+  const auto in = [](const json::Value* requirements) {
+    const json::Object* requests = RequestsOf(requirements);
+    return requests == nullptr ? 0 : requests->size();
+  };
+  std::size_t names = in(binding.At({"spec", "replicaRequirements"}));
+  for (const json::Value& component : binding.ArrayAt({"spec", "components"})) {
+    names += in(component.At({"replicaRequirements"}));
+  }
+  return names;
+}
+
 // Reads one binding; remembers the first invalid amount.
 class Binding {
  public:
-  explicit Binding(const json::Value& object) : object_(object) {}
+  Binding(const json::Value& object, const LimitedNames* limited)
+      : object_(object), wanted_(limited, limited == nullptr ? 0 : NamesIn(object)) {}
 
   ObjectFacts Read() {
     ObjectFacts facts;
@@ -88,6 +109,7 @@ class Binding {
     SetWorkload(by_class, facts.now);
     SetObject(facts.now);
     facts.flaw = std::move(flaw_);
+    facts.left_out = wanted_.left_out();
     return facts;
   }
 
@@ -182,11 +204,10 @@ class Binding {
   void AddUsageOf(const Demand& demand, Items& usage) {
     if (demand.count == 0) return;
     usage.emplace_back("pods", Quantity::FromInt(demand.count));
-    const json::Value* requests =
-        demand.requirements != nullptr ? demand.requirements->At({"resourceRequest"}) : nullptr;
-    if (requests == nullptr || !requests->IsObject()) return;
-    for (const auto& [name, value] : *requests->AsObject()) {
-      if (!IsRequested(name)) continue;
+    const json::Object* requests = RequestsOf(demand.requirements);
+    if (requests == nullptr) return;
+    for (const auto& [name, value] : *requests) {
+      if (!IsRequested(name) || !wanted_.Wants(name)) continue;
       const Quantity amount =
           Amount(value, demand.count, demand.field + ".resourceRequest[" + name + "]");
       if (amount.IsZero()) continue;
@@ -251,11 +272,12 @@ class Binding {
   }
 
   const json::Value& object_;
+  WantedNames wanted_;
   std::string flaw_;
 };
 
-base::Result<ObjectFacts> FactsOf(const json::Value& object, base::WallTime /*now*/) {
-  return Binding(object).Read();
+base::Result<ObjectFacts> FactsOf(const json::Value& object, const ReadOptions& options) {
+  return Binding(object, options.limited).Read();
 }
 
 // Only discovery knows the plural of a propagated object's kind.

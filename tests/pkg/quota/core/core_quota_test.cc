@@ -130,7 +130,7 @@ TEST_CASE("core evaluators: an object counts only under owned names, and once as
   const std::vector<Evaluator> all = core::AllEvaluators();
   for (const Evaluator& evaluator : all) {
     INFO(evaluator.resource.ToString());
-    const auto facts = evaluator.facts_of(Json("{}"), base::WallTime());
+    const auto facts = evaluator.facts_of(Json("{}"), {});
     REQUIRE(facts.has_value());
     for (const auto& [name, quantity] : facts->now.usage) {
       INFO(name);
@@ -175,7 +175,7 @@ TEST_CASE("core quota: any other kind is counted by metadata alone", "[quota][co
   CHECK(counter->owns("count/deployments.apps"));
   CHECK_FALSE(counter->owns("count/deployments"));
   CHECK_FALSE(counter->owns("count/deployments.extensions"));
-  const auto facts = counter->facts_of(Json(R"({"spec":{"replicas":7}})"), base::WallTime());
+  const auto facts = counter->facts_of(Json(R"({"spec":{"replicas":7}})"), {});
   REQUIRE(facts.has_value());
   CHECK(facts->now == Using({{"count/deployments.apps", "1"}}));
   CHECK_FALSE(CoreQuotaApi().object_counter({"", "events"}).has_value());
@@ -223,8 +223,8 @@ TEST_CASE("core evaluators: they read only the fields that they list", "[quota][
     fields.emplace_back("metadata.name");
     const auto projected = json::ParseProjected(kObject, json::Projection(fields));
     REQUIRE(projected.has_value());
-    const auto of_whole = evaluator.facts_of(Json(kObject), base::WallTime());
-    const auto of_projected = evaluator.facts_of(*projected, base::WallTime());
+    const auto of_whole = evaluator.facts_of(Json(kObject), {});
+    const auto of_projected = evaluator.facts_of(*projected, {});
     REQUIRE(of_whole.has_value());
     REQUIRE(of_projected.has_value());
     CHECK(of_whole->now == of_projected->now);

@@ -26,7 +26,7 @@ bool Counts(const std::string& spec, const std::string& resource, const std::str
       Json(R"({"metadata":{"name":"q","uid":"u","resourceVersion":"1"},"spec":)" + spec + "}"));
   REQUIRE(quota.has_value());
   const Evaluator evaluator = EvaluatorOf(resource);
-  const auto facts = evaluator.facts_of(Json(object), base::WallTime());
+  const auto facts = evaluator.facts_of(Json(object), {});
   REQUIRE(facts.has_value());
   return Matches(quota->selector, facts->now.attributes, evaluator.scopes);
 }

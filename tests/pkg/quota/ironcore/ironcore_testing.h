@@ -44,7 +44,7 @@ class Namespace {
 
   // The flaw of the object, "" if it has none.
   std::string Put(const std::string& object, std::uint64_t uid = 1) {
-    const auto facts = evaluator_.facts_of(Json(object), base::WallTime());
+    const auto facts = evaluator_.facts_of(Json(object), {});
     REQUIRE(facts.has_value());
     ledger_.Set("team-a", {uid}, *facts);
     return facts->flaw;

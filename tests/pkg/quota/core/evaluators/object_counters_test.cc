@@ -25,8 +25,7 @@ TEST_CASE("object counters: any object counts as one under the alias and the cou
     CHECK_FALSE(evaluator->owns("count/" + resource + ".apps"));
     CHECK(evaluator->fields.empty());  // listed and watched as metadata
     const auto facts = evaluator->facts_of(
-        Json(R"({"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"},"data":{"a":"b"}})"),
-        base::WallTime());
+        Json(R"({"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"},"data":{"a":"b"}})"), {});
     REQUIRE(facts.has_value());
     CHECK(facts->now == Using({{resource, "1"}, {"count/" + resource, "1"}}));
     CHECK_FALSE(facts->later.has_value());

@@ -16,7 +16,7 @@ Evaluator MakeEvaluator();
 namespace {
 
 base::Result<ObjectFacts> FactsOf(std::string_view claim) {
-  return MakeEvaluator().facts_of(Json(claim), base::WallTime());
+  return MakeEvaluator().facts_of(Json(claim), {});
 }
 
 struct UsageRow {

@@ -23,7 +23,7 @@ using std::chrono::seconds;
 const base::WallTime kNow = *api::ParseTime("2024-05-01T10:01:00Z");
 
 ObjectFacts FactsOf(std::string_view pod, base::WallTime now = kNow) {
-  const auto facts = MakeEvaluator().facts_of(Json(pod), now);
+  const auto facts = MakeEvaluator().facts_of(Json(pod), {now});
   INFO((facts ? std::string() : facts.error().message));
   REQUIRE(facts.has_value());
   return *facts;
@@ -32,7 +32,7 @@ ObjectFacts FactsOf(std::string_view pod, base::WallTime now = kNow) {
 std::string UsageOf(std::string_view pod) { return FactsOf(pod).now.usage.ToString(); }
 
 std::string ErrorOf(std::string_view pod) {
-  const auto facts = MakeEvaluator().facts_of(Json(pod), kNow);
+  const auto facts = MakeEvaluator().facts_of(Json(pod), {kNow});
   if (facts) return "no error";
   CHECK(facts.error().code == base::ErrorCode::kMalformed);
   return facts.error().message;

@@ -21,7 +21,7 @@ namespace {
 
 base::Result<ObjectFacts> FactsOf(const std::string& requests) {
   return MakeEvaluator().facts_of(Json(R"({"spec":{"devices":{"requests":)" + requests + "}}}"),
-                                  base::WallTime());
+                                  {});
 }
 
 constexpr const char* kClaim = "count/resourceclaims.resource.k8s.io=1";
@@ -221,7 +221,7 @@ class Shared {
     const auto facts = pods::MakeEvaluator().facts_of(
         Json(R"({"metadata":{"name":"p"},"spec":{"containers":)" + list(containers) +
              R"(,"initContainers":)" + list(init_containers) + R"(},"status":)" + status + "}"),
-        base::WallTime());
+        {});
     REQUIRE(facts.has_value());
     pods_.Set("ns", pod_, *facts);
   }
@@ -241,7 +241,7 @@ class Shared {
           .AsArray()
           ->push_back(Json(R"({"exactly":{"deviceClassName":"gpu","count":1}})"));
     }
-    const auto facts = MakeEvaluator().facts_of(claim, base::WallTime());
+    const auto facts = MakeEvaluator().facts_of(claim, {});
     REQUIRE(facts.has_value());
     claims_.Set("ns", Uid::FromText(name), *facts);
   }
@@ -366,7 +366,7 @@ TEST_CASE("device claims: only a controlling pod is an owner", "[quota][core]") 
     const auto facts = MakeEvaluator().facts_of(
         Json(R"({"metadata":{"name":"c","ownerReferences":[)" + reference +
              R"(],"annotations":{"resource.kubernetes.io/extended-resource-claim":"true"}}})"),
-        base::WallTime());
+        {});
     return facts.has_value() && facts->tie.has_value();
   };
   CHECK(tied(R"({"apiVersion":"v1","kind":"Pod","uid":"u","controller":true})"));

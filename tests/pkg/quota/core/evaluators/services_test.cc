@@ -50,7 +50,7 @@ TEST_CASE(
   const Evaluator evaluator = MakeEvaluator();
   for (const Row& row : rows) {
     INFO(row.spec);
-    const auto facts = evaluator.facts_of(Json(R"({"spec":)" + row.spec + "}"), base::WallTime());
+    const auto facts = evaluator.facts_of(Json(R"({"spec":)" + row.spec + "}"), {});
     REQUIRE(facts.has_value());
     CHECK(facts->now == Using({{"services", "1"},
                                {"count/services", "1"},
@@ -62,7 +62,7 @@ TEST_CASE(
 
 TEST_CASE("services: invalid ports are an error, not zero", "[quota][core]") {
   const auto facts =
-      MakeEvaluator().facts_of(Json(R"({"spec":{"type":"NodePort","ports":7}})"), base::WallTime());
+      MakeEvaluator().facts_of(Json(R"({"spec":{"type":"NodePort","ports":7}})"), {});
   REQUIRE_FALSE(facts.has_value());
   CHECK(facts.error().code == base::ErrorCode::kMalformed);
   CHECK(facts.error().message == "spec.ports: must be a list");

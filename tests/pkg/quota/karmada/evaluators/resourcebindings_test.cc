@@ -21,7 +21,7 @@ namespace {
 const Evaluator kEvaluator = MakeEvaluator();
 
 ObjectFacts FactsOf(const std::string& binding) {
-  const auto facts = kEvaluator.facts_of(Json(binding), base::WallTime());
+  const auto facts = kEvaluator.facts_of(Json(binding), {});
   REQUIRE(facts.has_value());
   return *facts;
 }
