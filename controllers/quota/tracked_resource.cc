@@ -182,8 +182,8 @@ const quota::ClassTable* TrackedResource::Classes() const {
 
 // The facts as the ledger keeps them.
 base::Result<quota::ObjectFacts> TrackedResource::FactsOf(const json::Value& object) {
-  base::Result<quota::ObjectFacts> facts =
-      evaluator_.facts_of(object, {.now = context_.scheduler->WallNow(), .limited = &limited_});
+  base::Result<quota::ObjectFacts> facts = evaluator_.facts_of(
+      object, {.now = context_.scheduler->WallNow(), .limited = limited_.AsFunction()});
   if (facts) unread_.OnLeftOut(limited_.Bound(*facts, Classes()));
   return facts;
 }

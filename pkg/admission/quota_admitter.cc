@@ -59,6 +59,25 @@ bool IsNoWorse(const quota::ObjectFacts& stored, const quota::ObjectFacts& reque
   return stored.flaw == requested.flaw || !unread.empty();
 }
 
+// True for the names that these quotas limit, or will limit once their status is written.
+quota::IsLimited LimitedBy(const std::vector<const quota::Quota*>& quotas) {
+  return [&quotas](std::string_view name) {
+    return std::ranges::any_of(quotas, [&](const quota::Quota* quota) {
+      return quota->hard.Find(name) != nullptr || quota->status.hard.Find(name) != nullptr;
+    });
+  };
+}
+
+std::set<std::string> NamesOf(const std::vector<const quota::Quota*>& quotas) {
+  std::set<std::string> names;
+  for (const quota::Quota* quota : quotas) {
+    for (const quota::ResourceList* list : {&quota->hard, &quota->status.hard}) {
+      for (const auto& [name, limit] : *list) names.insert(name);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 Answer Unavailable(std::string message) {
@@ -121,7 +140,8 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   const Review& review = waiter.review;
   quota::Request& request = waiter.request;
   const quota::Evaluator& evaluator = *request.evaluator;
-  const base::WallTime now = scheduler_.WallNow();
+  const std::vector<const quota::Quota*> quotas = QuotasIn(review.ns);
+  const quota::ReadOptions options{.now = scheduler_.WallNow(), .limited = LimitedBy(quotas)};
   request.object = &review.object;
   request.uid = UidOf(review);
   request.dry_run = review.dry_run;
@@ -129,10 +149,10 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   // An update may create its object. Then the old object has no resourceVersion, and all usage is
   // new (upstream's "create on update").
   const bool stored = !review.old_object.StringAt({"metadata", "resourceVersion"}).empty();
-  const auto facts =
-      evaluator.guard.facts_of
-          ? evaluator.guard.facts_of(review.object, stored ? &review.old_object : nullptr, now)
-          : evaluator.facts_of(review.object, {now});
+  const auto facts = evaluator.guard.facts_of
+                         ? evaluator.guard.facts_of(
+                               review.object, stored ? &review.old_object : nullptr, options.now)
+                         : evaluator.facts_of(review.object, options);
   if (!facts) return facts.error();
   base::Result<quota::Resolved> after = objects_.SubjectOf(evaluator, review.ns, *facts);
   if (!after) return after.error();
@@ -140,9 +160,11 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   request.unknown = std::move(after->unknown);
   waiter.facts = facts->now;
   waiter.flaw = facts->flaw;
+  if (facts->left_out) waiter.read_under = NamesOf(quotas);
   if (!stored) return {};
-  const auto old_facts = evaluator.facts_of(review.old_object, {now});
+  const auto old_facts = evaluator.facts_of(review.old_object, options);
   if (!old_facts) return old_facts.error();
+  if (old_facts->left_out) waiter.read_under = NamesOf(quotas);
   base::Result<quota::Resolved> before = objects_.SubjectOf(evaluator, review.ns, *old_facts);
   if (!before) return before.error();
   request.before = std::move(before->subject);
@@ -150,6 +172,17 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   // With the same classes as before, the unknown usage does not grow.
   if (old_facts->now.classes == facts->now.classes) request.unknown.reset();
   return {};
+}
+
+// The client tries again. It needs a quota that gets a name in the moment in which an object with
+// very many names is decided.
+void QuotaAdmitter::NoteNewNames(Waiter& waiter) const {
+  if (!waiter.read_under) return;
+  const std::set<std::string> names = NamesOf(QuotasIn(waiter.review.ns));
+  if (std::ranges::includes(*waiter.read_under, names)) return;
+  waiter.request.unknown = quota::UnknownUsage{
+      .why = {.code = base::ErrorCode::kUnavailable, .message = "its limits have just changed"},
+      .names = {names.begin(), names.end()}};
 }
 
 void QuotaAdmitter::LookAgain(Waiter& waiter) const {
@@ -298,6 +331,7 @@ BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
   std::vector<BatchRequest> requests;
   requests.reserve(batch.size());
   for (const std::shared_ptr<Waiter>& waiter : batch) {
+    NoteNewNames(*waiter);
     const std::string& ns = waiter->review.ns;
     const bool same = !requests.empty() && requests.back().ns == ns;
     const auto* by = same ? requests.back().by : quotas.Find(ns);

@@ -96,6 +96,8 @@ class QuotaAdmitter final : public Admitter {
   [[nodiscard]] std::vector<const quota::Quota*> QuotasIn(const std::string& ns) const;
   // Updates what changes while a request waits: its classes, and if it can still be stored.
   void LookAgain(Waiter& waiter) const;
+  // Its usage under names that its quotas limit only since it was read is unknown.
+  void NoteNewNames(Waiter& waiter) const;
   [[nodiscard]] bool LacksClass(const Waiter& waiter) const;
   base::Task<base::Result<void>> ResolveClasses(std::shared_ptr<Waiter> waiter);
   base::Task<void> ResolveClassesOf(Batch batch);

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct QuotaAdmitter::Waiter {
   quota::Request request;  // refers to `review`, and to `counter` if that is set
   quota::Facts facts;      // of the object, its classes not resolved
   std::string flaw;        // in the object as requested (ObjectFacts::flaw)
+  // The names that its quotas limited when it was read, if it was read under these alone
+  // (ObjectFacts::left_out).
+  std::optional<std::set<std::string>> read_under;
   base::TimePoint deadline{};
   std::string writer;                  // NamespaceQuotas::writer
   std::unique_ptr<base::Alarm> alarm;  // woken when there is an answer

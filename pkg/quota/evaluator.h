@@ -16,17 +16,17 @@
 #include "pkg/json/value.h"
 #include "pkg/quota/class_table.h"
 #include "pkg/quota/facts.h"
+#include "pkg/quota/wanted_names.h"
 
 namespace quota {
-
-class LimitedNames;
 
 // How facts are made of an object.
 struct ReadOptions {
   base::WallTime now{};
-  // The names that some quota limits. With them, an evaluator may leave other names of an object
-  // out that has very many (WantedNames), and says so in ObjectFacts::left_out. Null: all names.
-  const LimitedNames* limited = nullptr;
+  // True for the names that some quota limits. Of an object that has very many names an evaluator
+  // may leave the others out (WantedNames), and says so in ObjectFacts::left_out. Null: all names
+  // are read.
+  IsLimited limited = {};
 };
 
 // What admission needs besides the facts: which requests can raise an object's usage, and what a

@@ -104,16 +104,6 @@ void LimitedNames::BoundOne(Facts& facts, const ClassTable* classes, LeftOut& le
   left_out.classes = left_out.classes || erased > 0;
 }
 
-bool WantedNames::Wants(std::string_view resource) {
-  if (limited_ == nullptr || resource == "cpu" || resource == "memory" ||
-      resource == "ephemeral-storage" || limited_->Has(resource) ||
-      limited_->Has(std::string("requests.").append(resource))) {
-    return true;
-  }
-  left_out_ = true;
-  return false;
-}
-
 std::size_t HeapBytes(const Facts& facts) {
   std::size_t bytes = HeapBytes(facts.usage) + HeapBytes(facts.attributes) +
                       HeapBytes(facts.classes) + facts.parts.capacity() * sizeof(Part);

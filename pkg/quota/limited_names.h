@@ -15,6 +15,7 @@
 
 #include "pkg/quota/class_table.h"
 #include "pkg/quota/facts.h"
+#include "pkg/quota/wanted_names.h"
 
 namespace quota {
 
@@ -30,6 +31,10 @@ class LimitedNames {
   bool Add(std::string_view name) { return names_.emplace(name).second; }
   bool Remove(std::string_view name);
   [[nodiscard]] bool Has(std::string_view name) const { return names_.contains(name); }
+  // For ReadOptions. It must not outlive these names.
+  [[nodiscard]] IsLimited AsFunction() const {
+    return [this](std::string_view name) { return Has(name); };
+  }
   [[nodiscard]] auto begin() const { return names_.begin(); }
   [[nodiscard]] auto end() const { return names_.end(); }
 
@@ -48,28 +53,6 @@ class LimitedNames {
   void BoundOne(Facts& facts, const ClassTable* classes, LeftOut& left_out) const;
 
   std::set<std::string, std::less<>> names_;
-};
-
-// The names of one object whose amounts are read. A pod can have tens of thousands, and to make
-// facts of all takes longer than others may have to wait.
-class WantedNames {
- public:
-  // An object with so many names, or fewer, is read as a whole.
-  static constexpr std::size_t kManyNames = 256;
-
-  // Of an object that has `names` names. `limited` may be null: all are wanted.
-  WantedNames(const LimitedNames* limited, std::size_t names)
-      : limited_(names > kManyNames ? limited : nullptr) {}
-
-  // True if a quota may limit the usage of this resource, under its own name or as
-  // requests.<resource>, or if it is one of Kubernetes' compute resources.
-  bool Wants(std::string_view resource);
-  // Wants() was false for some resource.
-  [[nodiscard]] bool left_out() const { return left_out_; }
-
- private:
-  const LimitedNames* limited_;
-  bool left_out_ = false;
 };
 
 // The heap memory that the facts take, in bytes.

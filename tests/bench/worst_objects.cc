@@ -109,12 +109,16 @@ class Reader {
     if (guard.facts_of) {
       (void)guard.facts_of(review->object, &review->old_object, {});
     } else {
-      (void)evaluator_.facts_of(review->object, {});
+      (void)evaluator_.facts_of(review->object, Options());
     }
     if (guard.constraints) (void)guard.constraints(review->object, {"cpu", "limits.memory"});
   }
 
  private:
+  [[nodiscard]] quota::ReadOptions Options() const {
+    return {.now = {}, .limited = limited_.AsFunction()};
+  }
+
   // Gives the splitter the bytes as they come from a socket.
   static void Feed(auto& splitter, std::string_view bytes, const informers::PieceSink& sink) {
     while (!bytes.empty()) {
@@ -128,7 +132,7 @@ class Reader {
 
   void Count(const json::Value& object) {
     const quota::Uid uid = quota::Uid::FromText("uid");
-    auto facts = evaluator_.facts_of(object, {.now = {}, .limited = &limited_});
+    auto facts = evaluator_.facts_of(object, Options());
     if (!facts) {
       ledger_.SetUnknown("a", uid, facts.error().message);
       return;

@@ -12,8 +12,8 @@ cd "$(dirname "$0")/../.."
 
 # Instructions for each byte: of maps in the order in which API servers write them, and of maps in
 # another order, which are sorted.
-bound=350
-bound_unsorted=450
+bound=200
+bound_unsorted=250
 
 if ! command -v valgrind >/dev/null; then
   bash .ci/install-packages.sh valgrind >&2 || { echo "valgrind is missing"; exit 77; }

@@ -281,10 +281,10 @@ std::vector<std::string> PodResourceFields() {
           "status.initContainerStatuses.allocatedResources"};
 }
 
-base::Result<PodResources> ParsePodResources(const json::Value& pod, const LimitedNames* limited) {
+base::Result<PodResources> ParsePodResources(const json::Value& pod, const IsLimited& limited) {
   PodResources resources;
   UnreadAmounts& unread = resources.unread;
-  WantedNames wanted(limited, limited == nullptr ? 0 : NamesIn(pod));
+  WantedNames wanted(limited, limited ? NamesIn(pod) : 0);
   Reader reader(unread, wanted);
   auto containers = ParseContainers(pod.ArrayAt({"spec", "containers"}), "spec.containers", reader);
   if (!containers) return containers.error();

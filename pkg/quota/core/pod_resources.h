@@ -11,8 +11,8 @@
 
 #include "pkg/base/error.h"
 #include "pkg/json/value.h"
-#include "pkg/quota/limited_names.h"
 #include "pkg/quota/resource_list.h"
+#include "pkg/quota/wanted_names.h"
 
 namespace quota::core {
 
@@ -54,10 +54,9 @@ struct PodResources {
 // The fields that ParsePodResources reads, for a projection.
 std::vector<std::string> PodResourceFields();
 
-// Of a pod with very many names only those in `limited` are read (WantedNames; null: all). Errors:
+// Of a pod with very many names only the limited ones are read (WantedNames). Errors:
 // kMalformed, naming the field, if something else than an amount cannot be read.
-base::Result<PodResources> ParsePodResources(const json::Value& pod,
-                                             const LimitedNames* limited = nullptr);
+base::Result<PodResources> ParsePodResources(const json::Value& pod, const IsLimited& limited = {});
 
 Amounts TotalOf(const PodResources& pod);
 

@@ -19,12 +19,17 @@ namespace fixture {
 inline const api::GroupVersionResource kThings{"", "v1", "things"};
 
 // A thing uses one of "things", and the cpu of its spec, {"cpu":"2"}. A negative cpu counts as
-// nothing, and a text is unknown.
-inline base::Result<quota::ObjectFacts> FactsOfThing(const json::Value& object, base::WallTime) {
+// nothing, and a text is unknown. One with {"many":true} is read as if it had very many names.
+inline base::Result<quota::ObjectFacts> FactsOfThing(const json::Value& object,
+                                                     const quota::ReadOptions& options) {
   quota::ObjectFacts facts;
   facts.now.usage.Set("things", quota::Quantity::FromInt(1));
   const std::string cpu(object.StringAt({"spec", "cpu"}));
   if (cpu.empty()) return facts;
+  if (object.At({"spec", "many"}) != nullptr && options.limited && !options.limited("cpu")) {
+    facts.left_out = true;
+    return facts;
+  }
   if (cpu.starts_with("-")) {
     return quota::ObjectFacts{.flaw = "spec.cpu: must not be negative"};
   }

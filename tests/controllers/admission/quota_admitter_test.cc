@@ -83,6 +83,31 @@ TEST_CASE("quota admitter: an amount that cannot be read is refused unless it is
   CHECK(f.Used("q") == "things=2");
 }
 
+TEST_CASE("quota admitter: an object with very many names is read under those of its quotas",
+          "[admission]") {
+  AdmitterFixture f;
+  Review many = Create("a", "5");
+  many.object.Make({"spec", "many"}) = true;
+  f.PutQuota("q", {{"things", "9"}, {"cpu", "3"}});
+  CHECK(f.Get(many).kind == Kind::kRefused);
+  f.PutQuota("q", {{"things", "9"}});
+  f.FailWrites("q", {.code = base::ErrorCode::kUnavailable, .message = "down"});
+  f.Ask(many);
+  f.RunFor(std::chrono::milliseconds(10));
+  REQUIRE_FALSE(f.answers.back().has_value());
+  // A name is limited while the request waits, and its use of it was not read.
+  json::Value grown = MakeQuota("q", {{"things", "9"}, {"cpu", "3"}});
+  grown.Make({"status"}) = json::Object{{"hard", json::Object{{"things", "9"}, {"cpu", "3"}}},
+                                        {"used", json::Object{{"things", "0"}, {"cpu", "0"}}}};
+  f.cluster.Put(kQuotas, grown);
+  f.cluster.fault = nullptr;
+  f.RunFor(std::chrono::seconds(3));
+  REQUIRE(f.answers.back().has_value());
+  CHECK(f.answers.back()->code == 503);
+  CHECK(f.answers.back()->message == "failed quota: q: its limits have just changed");
+  CHECK(f.Get(many).code == 403);
+}
+
 TEST_CASE("quota admitter: a request that needs nothing is admitted without a write",
           "[admission]") {
   AdmitterFixture f;

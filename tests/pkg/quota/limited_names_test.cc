@@ -146,7 +146,8 @@ TEST_CASE("limited names: an object with many names is read under the limited on
       nasty::ForEachObject(evaluator, nasty::kMostBytes / 10, [&](const nasty::Object& object) {
         INFO(api.name << " " << evaluator.resource.ToString() << " " << object.what);
         const auto all = evaluator.facts_of(object.value, {});
-        const auto some = evaluator.facts_of(object.value, {.now = {}, .limited = &names});
+        const auto some =
+            evaluator.facts_of(object.value, {.now = {}, .limited = names.AsFunction()});
         REQUIRE(all.has_value() == some.has_value());
         if (!all) return;
         CHECK(LimitedOf(some->now, names) == LimitedOf(all->now, names));

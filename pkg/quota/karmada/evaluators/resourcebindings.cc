@@ -18,7 +18,6 @@
 
 #include "pkg/quota/count_name.h"
 #include "pkg/quota/evaluator.h"
-#include "pkg/quota/limited_names.h"
 #include "pkg/quota/quantity_field.h"
 
 namespace quota::karmada::resourcebindings {
@@ -94,8 +93,8 @@ std::size_t NamesIn(const json::Value& binding) {
 // Reads one binding; remembers the first invalid amount.
 class Binding {
  public:
-  Binding(const json::Value& object, const LimitedNames* limited)
-      : object_(object), wanted_(limited, limited == nullptr ? 0 : NamesIn(object)) {}
+  Binding(const json::Value& object, const IsLimited& limited)
+      : object_(object), wanted_(limited, limited ? NamesIn(object) : 0) {}
 
   ObjectFacts Read() {
     ObjectFacts facts;
