@@ -116,6 +116,9 @@ void AdmissionService::Prepare(const std::string& quota_api,
     return exempt_.contains(ns) || keeper_.Stored(quota_api, evaluator.resource, ns);
   };
   options.on_constrained = [this, quota_api] { WantRules(quota_api); };
+  // What an admin's own configuration says is not read.
+  if (!options_.manage_webhook) return;
+  options.unenforced = [this, quota_api] { return UnenforcedOf(quota_api); };
 }
 
 void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) {
@@ -300,6 +303,19 @@ std::string AdmissionService::WhyNotReady() const {
   if (!certificates_->Ready(&why)) return why;
   if (!keeper_.IsTrusted(certificates_->current()->cert_pem, &why)) return why;
   return "";
+}
+
+std::optional<controllers::Unenforced> AdmissionService::UnenforcedOf(
+    const std::string& quota_api) const {
+  const auto unasked = keeper_.UnaskedOf(quota_api);
+  if (!unasked) return std::nullopt;
+  controllers::Unenforced unenforced{
+      .why = unasked->why, .decided = keeper_.IsOpen(), .resources = unasked->resources};
+  const webhook::CertificateMaterial* const served = certificates_->current();
+  std::string why;
+  const bool asks = unenforced.why.empty() && served != nullptr;
+  if (asks && !keeper_.IsTrusted(served->cert_pem, &why)) unenforced.why = std::move(why);
+  return unenforced;
 }
 
 // Adds the clients' CA if clients must show a certificate.

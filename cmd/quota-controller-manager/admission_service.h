@@ -99,6 +99,8 @@ class AdmissionService final : public webhook::StoredRulesListener {
   bool ServeWith(const webhook::CertificateMaterial& material);
   base::Task<void> CloseAfter(std::chrono::milliseconds linger);
   [[nodiscard]] std::string WhyNotReady() const;
+  [[nodiscard]] std::optional<controllers::Unenforced> UnenforcedOf(
+      const std::string& quota_api) const;
 
   base::asio::any_io_executor executor_;
   base::Scheduler& scheduler_;

@@ -95,6 +95,7 @@ class ManagerImpl final : public Manager {
                              debug::Endpoints endpoints, std::optional<http::ServerTls> tls);
   base::Result<void> AddEngines(const client::ClusterConfig& config);
   void AddEngine(quota::QuotaApi api);
+  [[nodiscard]] std::optional<controllers::Unenforced> TurnedOff() const;
   void AddStages(Stages& stages);
   base::Task<void> Work();
   base::Task<void> AwaitSignals();
@@ -234,6 +235,7 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
   if (!options_.charge_in_advance) options.controller.crowd.crowd = 0;
   if (admission_ && base::IsOneOf(api.name, options_.enforced))
     options.admission = admission_.get();
+  if (remover_ && api.form.cluster) options.controller.unenforced = [this] { return TurnedOff(); };
   if (base::IsOneOf(api.name, options_.unreachable)) {
     options.not_enforced =
         "set --admission-service or --admission-url, by which the API server reaches the webhook";
@@ -242,6 +244,17 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
   engines_.back()->AddChecks(health_);
   quota_series_->Add(engines_.back()->name(),
                      [engine = engines_.back().get()] { return engine->store(); });
+}
+
+// A daemon that only counts has promised nothing, unless one of its installation enforced before.
+std::optional<controllers::Unenforced> ManagerImpl::TurnedOff() const {
+  const std::optional<bool> off = remover_->TurnedOff();
+  if (!off) return std::nullopt;
+  if (!*off) return controllers::Unenforced{};
+  return controllers::Unenforced{
+      .why = "enforcement was turned off, and the webhook configuration " +
+             webhook::ConfigurationOptions().name + " is empty",
+      .decided = true};
 }
 
 base::Result<void> ManagerImpl::Serve() {

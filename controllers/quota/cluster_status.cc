@@ -19,6 +19,7 @@ namespace {
 constexpr std::chrono::seconds kSeldom{10};
 constexpr std::chrono::milliseconds kEachChild{50};
 
+constexpr std::string_view kNotEnforced = "NotEnforced";
 constexpr std::string_view kExceedsParent = "GuaranteedExceedsParent";
 
 // A message names at most so many namespaces.
@@ -122,7 +123,7 @@ std::vector<quota::Standing> ClusterStatus::WayUp(const quota::Quota& own) const
 // Looks up each exempt namespace, because there are few; the quota may reach ten thousand.
 std::vector<std::string> ClusterStatus::ExemptIn(const quota::Quota& quota) const {
   std::vector<std::string> namespaces;
-  for (const std::string& ns : exempt_) {
+  for (const std::string& ns : options_.exempt) {
     const auto& reach = reach_.tree().QuotasOf(ns);
     const auto found = std::ranges::find(reach, quota.key.name, &quota::QuotaTree::Reaching::name);
     if (found != reach.end()) namespaces.push_back(ns);
@@ -145,10 +146,21 @@ QuotaCondition ClusterStatus::Stale(const quota::Quota& quota,
   return {"Stale", false, "Current", "what is used is counted"};
 }
 
+std::string ClusterStatus::WhyNotEnforced(const quota::Quota& quota) const {
+  if (enforcement_ == nullptr) return "";
+  if (auto why = enforcement_->WhyNot(quota)) return std::move(*why);
+  const json::Value* before = FindCondition(quota.further_status.Find("conditions"), "Ready");
+  const bool told = before != nullptr && before->StringAt({"reason"}) == kNotEnforced;
+  return told ? std::string(before->StringAt({"message"})) : "";
+}
+
 // Statuses of several quotas are written one after the other. So a guarantee may look incomplete
 // for a moment, and is reported only if this lasts or was reported before.
 QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondition& stale,
                                     const quota::ResourceList& missing, bool lasts) const {
+  if (std::string why = WhyNotEnforced(quota); !why.empty()) {
+    return {"Ready", false, std::string(kNotEnforced), std::move(why)};
+  }
   if (const auto flaw = reach_.tree().FlawOf(quota.key.name)) {
     return {"Ready", false, flaw->reason, flaw->message};
   }
@@ -163,6 +175,10 @@ QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondit
   const std::string uncounted = NotCountedYet(quota);
   if (!uncounted.empty()) {
     return {"Ready", false, "NotCountedYet", "not yet counted, or not yet enforced: " + uncounted};
+  }
+  if (!options_.guarded) {
+    return {"Ready", true, "Counted",
+            "everything that is limited is counted; this daemon enforces no ClusterQuotas"};
   }
   return {"Ready", true, "Counted", "everything that is limited is counted"};
 }

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "controllers/quota/cluster_reach.h"
+#include "controllers/quota/controller_options.h"
+#include "controllers/quota/enforcement_watch.h"
 #include "controllers/quota/largest_namespaces.h"
 #include "controllers/quota/quota_reporter.h"
 #include "controllers/quota/quota_store.h"
@@ -33,10 +35,16 @@ class ClusterStatus {
   // A missing part of a guarantee is reported after this time.
   static constexpr base::Duration kLasts = std::chrono::seconds(10);
 
-  // `exempt`: the namespaces in which admission refuses nothing.
+  // `enforcement` is null if it is not known whether the quotas are enforced.
   ClusterStatus(const ClusterReach& reach, const QuotaStore& store, const QuotaReporter& reporter,
-                const LargestNamespaces& largest, const std::set<std::string, std::less<>>& exempt)
-      : reach_(reach), store_(store), reporter_(reporter), largest_(largest), exempt_(exempt) {}
+                const LargestNamespaces& largest, const EnforcementWatch* enforcement,
+                const QuotaControllerOptions& options)
+      : reach_(reach),
+        store_(store),
+        reporter_(reporter),
+        largest_(largest),
+        enforcement_(enforcement),
+        options_(options) {}
 
   // Returns the fields beside `desired`. The names in `unknown` could not be counted. A field whose
   // value is unknown now is left out. `missing_since` keeps state of this quota between calls.
@@ -54,6 +62,8 @@ class ClusterStatus {
   // `quota` has the status that is about to be written.
   [[nodiscard]] QuotaCondition Ready(const quota::Quota& quota, const QuotaCondition& stale,
                                      const quota::ResourceList& missing, bool lasts) const;
+  // Why it is not enforced; "": it is, or nobody promised that.
+  [[nodiscard]] std::string WhyNotEnforced(const quota::Quota& quota) const;
   [[nodiscard]] QuotaCondition Stale(const quota::Quota& quota,
                                      const std::vector<std::string>& unknown) const;
 
@@ -61,7 +71,8 @@ class ClusterStatus {
   const QuotaStore& store_;
   const QuotaReporter& reporter_;
   const LargestNamespaces& largest_;
-  const std::set<std::string, std::less<>>& exempt_;
+  const EnforcementWatch* const enforcement_;
+  const QuotaControllerOptions& options_;
 };
 
 }  // namespace controllers

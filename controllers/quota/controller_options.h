@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,6 +30,13 @@ class ControllerObserver {
   virtual void OnForeignChargesExpired(std::size_t charges) = 0;
   // `usage` is about to be reserved for creations that are expected.
   virtual void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) = 0;
+};
+
+// What the API server does not ask us about now, although quotas limit it.
+struct Unenforced {
+  std::string why = {};  // why it asks about nothing; "": it asks
+  bool decided = false;  // somebody wants it so, thus it does not pass by itself
+  std::set<api::GroupResource> resources = {};  // that it does not ask about
 };
 
 struct QuotaControllerOptions {
@@ -58,6 +66,9 @@ struct QuotaControllerOptions {
   // True once admission guards the evaluator's resource in this namespace. A name enters
   // status.hard only then. Null: admission does not decide for this quota API.
   std::function<bool(const quota::Evaluator& evaluator, std::string_view ns)> guarded;
+  // What admission is not asked about, for the condition Ready of ClusterQuotas; nullopt: it is not
+  // known yet. Null: this daemon only counts them, or cannot know.
+  std::function<std::optional<Unenforced>()> unenforced;
   // Namespaces in which admission refuses nothing. Their quotas get an event about this.
   std::set<std::string, std::less<>> exempt;
   // Called whenever tracker().Constrained() may have changed, once the quotas are listed. May be

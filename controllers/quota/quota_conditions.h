@@ -153,8 +153,8 @@ std::vector<std::string> UncountableNames(const quota::QuotaApi& api,
 // Why no object of any kind that this quota API counts can match the selector; "" if one can.
 std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSelector& selector);
 
-// The part of a condition Ready that QuotaConditions reports: the quota has not its place in the
-// tree, or not its guarantee. Other reasons have events of their own.
+// The part of a condition Ready that QuotaConditions reports: the quota is not enforced, or has not
+// its place in the tree, or not its guarantee. Other reasons have events of their own.
 NotInForce NotInForceOf(const json::Value* conditions);
 
 // What happens to a creation that exceeds the quota.

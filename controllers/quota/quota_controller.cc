@@ -37,8 +37,10 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
                               *context_.scheduler, *cluster_, store_, usage_,
                               [this](const api::ObjectKey& key) { queue_.Add(key); })
                         : nullptr),
+      enforcement_(NewEnforcement()),
       cluster_status_(cluster_ ? std::make_optional<ClusterStatus>(*cluster_, store_, reporter_,
-                                                                   *largest_, options_.exempt)
+                                                                   *largest_, enforcement_.get(),
+                                                                   options_)
                                : std::nullopt),
       walk_wanted_(context_.scheduler->NewAlarm()),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
@@ -78,6 +80,13 @@ std::unique_ptr<ClusterReach> QuotaController::NewClusterReach() {
                               }});
 }
 
+std::unique_ptr<EnforcementWatch> QuotaController::NewEnforcement() {
+  if (!cluster_ || !options_.unenforced) return nullptr;
+  return std::make_unique<EnforcementWatch>(*context_.scheduler, options_.unenforced, tracker_,
+                                            store_,
+                                            [this](const api::ObjectKey& key) { queue_.Add(key); });
+}
+
 base::Task<void> QuotaController::Run() {
   co_await base::DeferCancellation();
   base::TaskGroup sources(context_.executor);
@@ -85,6 +94,8 @@ base::Task<void> QuotaController::Run() {
   sources.Spawn("quotas " + api_.name, [this] { return quotas_->Run(); });
   if (cluster_) sources.Spawn("reach " + api_.name, [this] { return cluster_->Run(); });
   if (largest_) sources.Spawn("largest " + api_.name, [this] { return largest_->Run(); });
+  if (enforcement_)
+    sources.Spawn("enforcement " + api_.name, [this] { return enforcement_->Run(); });
   sources.Spawn("tracker " + api_.name, [this] { return tracker_.Run(); });
   sources.Spawn("reporter " + api_.name, [this] { return reporter_.Run(); });
   sources.Spawn("walk " + api_.name, [this] { return WalkQuotas(); });

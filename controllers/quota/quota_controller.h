@@ -73,7 +73,10 @@ class QuotaController final : public QuotaListener, public UsageListener {
   // The answers of `guarded` have changed.
   void OnGuards() { ForMany().recount_all = true; }
   // `leading` became true: all quotas are checked.
-  void OnLeading() { ForMany().report_all = true; }
+  void OnLeading() {
+    if (enforcement_) enforcement_->Restart();
+    ForMany().report_all = true;
+  }
   // Sets the timeout of the slowest validating webhook of others. The API server may store an
   // object only after it, so reservations are held for longer.
   void SetSlowestWebhook(base::Duration slowest);
@@ -85,6 +88,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   base::Task<void> WalkQuotas();
   Concerns& ForMany();  // the changes for the next walk
   std::unique_ptr<ClusterReach> NewClusterReach();
+  std::unique_ptr<EnforcementWatch> NewEnforcement();
   void Visit(const quota::Quota& quota, const Concerns& concerns);
   void NoticeConstraints();
   // As ChildLooks::OnParent().
@@ -104,10 +108,11 @@ class QuotaController final : public QuotaListener, public UsageListener {
   ObservedUsage usage_;
   ControllerParts parts_;
   QuotaReporter reporter_;
-  std::unique_ptr<LargestNamespaces> largest_;   // set if cluster_ is
-  std::optional<ClusterStatus> cluster_status_;  // set if cluster_ is
-  std::optional<ChildLooks> child_looks_;        // set if cluster_ is
-  std::optional<Concerns> concerns_;             // for the next walk
+  std::unique_ptr<LargestNamespaces> largest_;     // set if cluster_ is
+  std::unique_ptr<EnforcementWatch> enforcement_;  // null: not for ClusterQuotas that are enforced
+  std::optional<ClusterStatus> cluster_status_;    // set if cluster_ is
+  std::optional<ChildLooks> child_looks_;          // set if cluster_ is
+  std::optional<Concerns> concerns_;               // for the next walk
   std::unique_ptr<base::Alarm> walk_wanted_;
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
   std::unique_ptr<informers::Reflector> quotas_;

@@ -93,6 +93,12 @@ class WebhookKeeper final : public informers::CollectionSink {
   // maintains it.
   [[nodiscard]] bool IsAbsent(std::string_view quota_api, const api::GroupResource& resource,
                               std::string_view ns) const;
+  // As WebhookPlan::UnaskedOf(). REQUIRES: manage.
+  [[nodiscard]] std::optional<WebhookPlan::Unasked> UnaskedOf(const std::string& quota_api) const {
+    return plan_.UnaskedOf(quota_api);
+  }
+  // True if all requests shall pass: WebhookPlan::IsOpen().
+  [[nodiscard]] bool IsOpen() const { return plan_.IsOpen(); }
   // True if the stored configuration trusts exactly these certificates. REQUIRES: manage.
   [[nodiscard]] bool IsCaBundleStored(std::string_view pem) const {
     return plan_.IsCaBundleStored(pem);

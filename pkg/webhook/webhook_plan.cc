@@ -227,6 +227,20 @@ bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& r
   return is_stored("") || is_stored(ns);
 }
 
+std::optional<WebhookPlan::Unasked> WebhookPlan::UnaskedOf(const std::string& quota_api) const {
+  if (!known_ || !told_.contains(quota_api)) return std::nullopt;
+  if (is_open_) return Unasked{.why = WhyOpen()};
+  if (IsForeign()) return Unasked{.why = WhyNotOurs()};
+  Unasked unasked;
+  for (const auto& [key, rule] : rules_) {
+    const bool lacks = std::ranges::any_of(rule.places, [](const auto& entry) {
+      return !entry.second.unwanted_since && !entry.second.shown_since;
+    });
+    if (key.first == quota_api && lacks) unasked.resources.insert(key.second);
+  }
+  return unasked;
+}
+
 bool WebhookPlan::IsForeign() const {
   return live_ && (!HasOurLabel(*live_) || !OtherInstallation().empty());
 }

@@ -78,6 +78,13 @@ class WebhookPlan {
 
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
                             std::string_view ns) const;
+  // What the API server does not ask us about, although it is wanted, as the stored object shows.
+  struct Unasked {
+    std::string why = {};                         // about nothing at all; "": it asks
+    std::set<api::GroupResource> resources = {};  // whose rules it does not have as desired
+  };
+  // nullopt: the object, or what this quota API wants, is not known yet.
+  [[nodiscard]] std::optional<Unasked> UnaskedOf(const std::string& quota_api) const;
   // True once after results of Stored() changed.
   bool TakeChanged() { return std::exchange(changed_, false); }
   // True if the stored object lacks our label or belongs to another installation. It is then left

@@ -44,6 +44,9 @@ base::Task<base::Duration> WebhookRemover::Look() {
   look.timeout = options_.timeout;
   const auto live = co_await client::DoJson(client_, std::move(look));
   if (!live) co_return AfterError(live.error());
+  // An object that a tool installed and no daemon ever filled has no installation.
+  turned_off_ =
+      HasOurLabel(*live) && InstallationOf(*live) == options_.installation && AsksNobody(*live);
   auto patch = EmptyingPatch(*live, options_.installation, options_.identity);
   if (!patch || !options_.leads()) co_return options_.period;  // the lease may be lost meanwhile
   const base::Result<bool> may = co_await MayEmpty();
@@ -82,6 +85,7 @@ base::Task<base::Duration> WebhookRemover::Empty(json::Value patch) {
   const auto done = co_await client_.Do(std::move(request));
   if (!done) co_return AfterError(done.error());
   emptied_ = true;
+  turned_off_ = true;
   LOG(WARNING) << "webhook configuration of a daemon that enforced was emptied: "
                   "nothing is refused any more name="
                << options_.name;
@@ -91,6 +95,7 @@ base::Task<base::Duration> WebhookRemover::Empty(json::Value patch) {
 base::Duration WebhookRemover::AfterError(const base::Error& error) {
   using base::ErrorCode;
   trouble_ = error.Is(ErrorCode::kNotFound) ? "" : trouble_;
+  if (error.Is(ErrorCode::kNotFound) || error.Is(ErrorCode::kForbidden)) turned_off_ = false;
   if (error.Is(ErrorCode::kNotFound) || error.Is(ErrorCode::kCancelled)) return options_.period;
   // Somebody wrote the object after it was read: read it again soon.
   if (error.Is(ErrorCode::kConflict)) return std::chrono::milliseconds(100);

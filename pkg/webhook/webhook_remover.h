@@ -53,6 +53,9 @@ class WebhookRemover {
 
   // Looks periodically, until cancelled.
   base::Task<void> Run();
+  // True if the configuration is that of a daemon of this installation that enforced, and asks
+  // nobody now. Nullopt: not known yet; it is known only while this process leads.
+  [[nodiscard]] std::optional<bool> TurnedOff() const { return turned_off_; }
 
  private:
   // Returns the pause until the next look.
@@ -67,6 +70,7 @@ class WebhookRemover {
   client::ApiClient& client_;
   WebhookRemoverOptions options_;
   bool emptied_ = false;
+  std::optional<bool> turned_off_;
   std::string kept_;     // why it is left alone; logged last
   std::string trouble_;  // logged last
 };

@@ -36,6 +36,7 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
     options.exempt = {"kube-public", "kube-system"};
     if (guarded) {
       options.guarded = [this](const quota::Evaluator&, std::string_view) { return *guarded; };
+      options.unenforced = [this] { return unenforced; };
     }
     controller =
         std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options);
@@ -92,6 +93,7 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
 
   quota::QuotaApi api = quota::ClusterQuotaApi();
   std::optional<bool> guarded;  // whether admission guards all kinds; nullopt: it does not decide
+  std::optional<controllers::Unenforced> unenforced{std::in_place};  // if it decides
   std::optional<controllers::ServedResources> served;
   fixture::Recorder recorder;
   fixture::EventList events;
@@ -308,6 +310,131 @@ TEST_CASE_METHOD(ClusterFixture,
   CHECK(events.said.size() == 1000);
   scheduler.RunFor(30min);
   CHECK(events.said.size() == 1000);
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a quota is not ready while nothing is enforced",
+                 "[controllers]") {
+  guarded = true;
+  PutQuota("a", kFivePods, "a");
+  PutQuota("orphan", json::Object{{"parent", "nobody"}});
+  Start();
+  scheduler.RunFor(10s);
+  REQUIRE(Condition("a", "Ready") == "True Counted");
+  REQUIRE(Condition("orphan", "Ready") == "False ParentNotFound");
+  events.said.clear();
+  unenforced = controllers::Unenforced{.why = "the glass is broken", .decided = true};
+  scheduler.RunFor(1s);
+  for (const char* name : {"a", "orphan"}) {
+    CHECK(Condition(name, "Ready") == "False NotEnforced");
+    CHECK(Message(name, "Ready") == "nothing is refused: the glass is broken");
+  }
+  scheduler.RunFor(5s);
+  CHECK(events.Texts() ==
+        std::vector<std::string>{"NotEnforced a: nothing is refused: the glass is broken",
+                                 "NotEnforced orphan: nothing is refused: the glass is broken"});
+  PutQuota("new", kFivePods, "b");
+  scheduler.RunFor(1s);
+  CHECK(Condition("new", "Ready") == "False NotEnforced");
+  SECTION("a new process keeps what it does not know yet") {
+    unenforced.reset();
+    Stop();
+    Start();
+    scheduler.RunFor(1min);
+    CHECK(Condition("a", "Ready") == "False NotEnforced");
+    unenforced = controllers::Unenforced{.why = "the glass is broken", .decided = true};
+    scheduler.RunFor(1min);
+    CHECK(Condition("a", "Ready") == "False NotEnforced");
+  }
+  unenforced = controllers::Unenforced{};
+  events.said.clear();
+  scheduler.RunFor(10s);
+  CHECK(Condition("a", "Ready") == "True Counted");
+  CHECK(Condition("new", "Ready") == "True Counted");
+  CHECK(Condition("orphan", "Ready") == "False ParentNotFound");
+  std::vector<std::string> texts = events.Texts();
+  std::ranges::sort(texts);
+  CHECK(texts == std::vector<std::string>{
+                     "ParentNotFound orphan: there is no ClusterQuota nobody; until there is one, "
+                     "only its own limits hold",
+                     "QuotaHealed a: the quota is enforced again",
+                     "QuotaHealed new: the quota is enforced again"});
+  CHECK(controller->conditions().size() == 1);
+}
+
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster quotas: rules that are missing for long make the quotas not ready that "
+                 "need them",
+                 "[controllers]") {
+  cluster.Serve(fixture::kSecrets, "Secret");
+  guarded = true;
+  PutQuota("pods", kFivePods, "a");
+  PutQuota("secrets", json::Object{{"hard", json::Object{{"secrets", "5"}}}}, "a");
+  Start();
+  for (int i = 0; i < 10; ++i) {  // each time they are stored again
+    unenforced->resources = {{"", "pods"}};
+    scheduler.RunFor(9s);
+    CHECK(Condition("pods", "Ready") == "True Counted");
+    unenforced->resources.clear();
+    scheduler.RunFor(1s);
+  }
+  unenforced->resources = {{"", "pods"}};
+  scheduler.RunFor(12s);
+  CHECK(Condition("pods", "Ready") == "False NotEnforced");
+  CHECK(Message("pods", "Ready") ==
+        "the API server does not ask about pods: its webhook configuration lacks the rules");
+  CHECK(Condition("secrets", "Ready") == "True Counted");
+  unenforced = controllers::Unenforced{.why = "it is somebody else's"};
+  scheduler.RunFor(12s);
+  CHECK(Condition("secrets", "Ready") == "False NotEnforced");
+  CHECK(Message("pods", "Ready") == "nothing is refused: it is somebody else's");
+  unenforced = controllers::Unenforced{};
+  scheduler.RunFor(1s);
+  CHECK(Condition("pods", "Ready") == "True Counted");
+  CHECK(Condition("secrets", "Ready") == "True Counted");
+}
+
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster quotas: a thousand quotas learn one after the other that nothing is "
+                 "enforced",
+                 "[controllers]") {
+  guarded = true;
+  for (int i = 0; i < 1000; ++i) PutQuota("q-" + std::to_string(i), kFivePods);
+  Start();
+  scheduler.RunFor(1min);
+  cluster.writes.clear();
+  const auto change = [&](const controllers::Unenforced& now_is, const std::string& condition) {
+    unenforced = now_is;
+    std::size_t most = 0;  // in a second, after the burst
+    scheduler.RunFor(1s);
+    CHECK(cluster.writes.size() >= 100);
+    CHECK(cluster.writes.size() <= 120);
+    std::size_t written = cluster.writes.size();
+    controller->OnGuards();  // recounts all of them
+    for (int second = 1; second < 50; ++second) {
+      scheduler.RunFor(1s);
+      most = std::max(most, cluster.writes.size() - std::exchange(written, cluster.writes.size()));
+      if (second == 20) controller->OnLeading();
+    }
+    CHECK(most <= 20);
+    scheduler.RunFor(1min);
+    CHECK(cluster.writes.size() == 1000);
+    CHECK(Condition("q-0", "Ready") == condition);
+    CHECK(Condition("q-999", "Ready") == condition);
+    cluster.writes.clear();
+  };
+  change({.why = "the glass is broken", .decided = true}, "False NotEnforced");
+  CHECK(events.said.size() == 1000);
+  change({}, "True Counted");
+  CHECK(events.said.size() == 2000);
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a daemon that only counts promises no more",
+                 "[controllers]") {
+  PutQuota("a", kFivePods, "a");
+  Start();
+  CHECK(Condition("a", "Ready") == "True Counted");
+  CHECK(Message("a", "Ready") ==
+        "everything that is limited is counted; this daemon enforces no ClusterQuotas");
 }
 
 TEST_CASE_METHOD(ClusterFixture,

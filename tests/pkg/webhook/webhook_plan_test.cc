@@ -385,6 +385,62 @@ TEST_CASE("webhook plan: break-glass removes the webhooks and keeps the limits s
   }
 }
 
+TEST_CASE("webhook plan: what the API server does not ask about is known", "[admission]") {
+  Planned p;
+  using Resources = std::set<api::GroupResource>;
+  const auto unasked = [&] {
+    const auto known = p.plan.UnaskedOf("core");
+    REQUIRE(known.has_value());
+    return *known;
+  };
+  CHECK_FALSE(p.plan.UnaskedOf("core").has_value());
+  p.Want({Counted("secrets")});
+  CHECK_FALSE(p.plan.UnaskedOf("core").has_value());
+  p.Trust("PEM");
+  p.ShowNothing();
+  CHECK(unasked().resources == Resources{kSecrets});
+  REQUIRE(p.Write());
+  CHECK(unasked().resources.empty());
+  CHECK(unasked().why.empty());
+  CHECK_FALSE(p.plan.UnaskedOf("cluster").has_value());
+  p.Want({Counted("secrets"), Pods()});
+  CHECK(unasked().resources == Resources{{"", "pods"}});
+  REQUIRE(p.Write());
+  CHECK(unasked().resources.empty());
+  p.Pass(seconds(1));
+  const json::Value right = p.live;
+  SECTION("the webhooks are removed") {
+    p.live.Make({"webhooks"}) = json::Array();
+    p.Show(p.live);
+    CHECK(unasked().resources == Resources{{"", "pods"}, kSecrets});
+    CHECK(p.plan.Stored("core", kSecrets, "a"));  // the name stays in status.hard
+  }
+  SECTION("the object is deleted") {
+    p.ShowNothing();
+    CHECK(unasked().resources == Resources{{"", "pods"}, kSecrets});
+  }
+  SECTION("the webhooks call somebody else") {
+    for (json::Value& webhook : *p.live.Make({"webhooks"}).AsArray()) {
+      webhook.Make({"clientConfig", "service", "name"}) = "other";
+    }
+    p.Show(p.live);
+    CHECK(unasked().resources.size() == 2);
+  }
+  SECTION("the glass is broken") {
+    p.live.Make({"metadata", "annotations", kBreakGlassAnnotation}) = "true";
+    p.Show(p.live);
+    CHECK(unasked().why.starts_with("all requests pass because of the annotation"));
+  }
+  SECTION("it is somebody else's") {
+    p.live.Make({"metadata", "labels"}) = json::Object();
+    p.Show(p.live);
+    CHECK(unasked().why.starts_with("an object of this name does not carry the label"));
+  }
+  p.Show(right);
+  CHECK(unasked().why.empty());
+  CHECK(unasked().resources.empty());
+}
+
 TEST_CASE("webhook plan: the object stays empty while the leader only counts", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets")});

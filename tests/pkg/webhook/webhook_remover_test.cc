@@ -76,6 +76,32 @@ TEST_CASE_METHOD(RemoverFixture, "webhook remover: the leader empties the object
   CHECK(AsksNobody(Live()));
 }
 
+TEST_CASE_METHOD(RemoverFixture, "webhook remover: knows whether enforcement was turned off",
+                 "[admission]") {
+  leads = false;
+  Start("me");
+  scheduler.RunFor(10s);
+  CHECK_FALSE(remover->TurnedOff().has_value());
+  leads = true;
+  scheduler.RunFor(10s);
+  CHECK(remover->TurnedOff() == std::optional(false));  // nobody ever enforced
+  json::Value empty = Left("");
+  empty.Make({"webhooks"}) = json::Array();
+  cluster.Put(kWebhookConfigurations, empty);  // as Helm installs it
+  scheduler.RunFor(10s);
+  CHECK(remover->TurnedOff() == std::optional(false));
+  cluster.Put(kWebhookConfigurations, Left("another/installation"));
+  scheduler.RunFor(10s);
+  CHECK(remover->TurnedOff() == std::optional(false));
+  cluster.Put(kWebhookConfigurations, Left(kOurs));
+  scheduler.RunFor(10s);
+  CHECK(remover->TurnedOff() == std::optional(true));
+  CHECK(AsksNobody(Live()));
+  cluster.Delete(kWebhookConfigurations, "", kName);
+  scheduler.RunFor(10s);
+  CHECK(remover->TurnedOff() == std::optional(false));
+}
+
 TEST_CASE_METHOD(RemoverFixture,
                  "webhook remover: without a lease an object that is filled again is kept",
                  "[admission]") {
