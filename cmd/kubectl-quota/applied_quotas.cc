@@ -24,8 +24,8 @@ base::Task<std::vector<quota::Quota>> AppliedQuotas(Cluster& cluster, std::strin
     if (quota) {
       quotas.push_back(std::move(*quota));
     } else {
-      cluster.terminal().Warn("applied cluster quota " + std::string(api::Name(object)) +
-                              " cannot be read: " + quota.error().message);
+      cluster.terminal().Doubt("applied cluster quota " + std::string(api::Name(object)) +
+                               " cannot be read: " + quota.error().message);
     }
   };
   auto listed =

@@ -16,7 +16,7 @@ constexpr const char* kAbout =
     "Without a command: `kubectl quota top`. This plugin never writes to the cluster.";
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access.\n";
+    "Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access; 3 check cannot tell.\n";
 
 // The name that Cobra programs use for this command.
 constexpr const char* kCompleteWord = "__complete";
@@ -133,6 +133,8 @@ void AddCheckFlags(CLI::App& app, CheckOptions& check) {
       ->take_all();
   app.add_flag("--replace", check.replace, "Treat stored objects as new, not as changed");
   app.add_flag("--server", check.server, "Also send new objects to the server as a dry run");
+  app.add_flag("--allow-unknown", check.allow_unknown,
+               "Say yes if all that is known fits, although something is not known");
   app.add_flag("--validate,!--no-validate", check.validate,
                "Fail at unknown fields; --validate=false ignores them");
   app.add_option("--nodes", check.nodes, "How many nodes DaemonSets run on, instead of counting")

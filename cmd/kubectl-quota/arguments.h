@@ -35,6 +35,7 @@ struct CheckOptions {
   std::vector<std::string> files;  // manifests; folders, and "-" for stdin
   bool replace = false;            // treat all objects as new
   bool server = false;             // also send dry runs to the server
+  bool allow_unknown = false;      // answer yes if only something unknown is against it
   bool validate = true;            // an unknown field is an error
   std::int64_t nodes = -1;         // nodes of every DaemonSet; -1: count the cluster's nodes
   // With any of these, the cluster is not contacted.

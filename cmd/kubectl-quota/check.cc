@@ -37,8 +37,9 @@ base::Task<base::Result<Checked>> CheckLive(Session& session) {
       auto added = co_await space.Add(std::move(manifest.object), checked);
       if (!added) co_return added.error().Wrap(manifest.where);
     }
-    checked.spaces.push_back(space.Take(limits));
+    checked.spaces.push_back(space.Take(limits, checked));
   }
+  for (const std::string& doubt : session.terminal().doubts()) checked.unknown.push_back(doubt);
   co_return checked;
 }
 
@@ -68,33 +69,37 @@ void NoteFlaws(const inspect::Forest& forest, std::vector<std::string>& notes) {
 
 // Notes an autoscaler whose target is in no file.
 void NoteTarget(const json::Value& autoscaler, const std::vector<Manifest>& manifests,
-                std::vector<std::string>& notes) {
+                Checked& checked) {
   const inspect::ObjectName target = inspect::TargetOf(autoscaler);
   const bool known = std::ranges::any_of(manifests, [&](const Manifest& manifest) {
     return inspect::NameOf(manifest.object) == target;
   });
   if (known) return;
-  notes.push_back(inspect::NameOf(autoscaler).ToString() + ": the pods of " + target.ToString() +
-                  " are not counted, because it is in no file");
+  checked.notes.push_back(inspect::NameOf(autoscaler).ToString() + ": the pods of " +
+                          target.ToString() + " are not counted, because it is in no file");
+  checked.unknown.push_back(checked.notes.back());
 }
 
 base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& ns,
                                       inspect::Forest& forest, base::WallTime now,
-                                      std::vector<std::string>& notes) {
+                                      Checked& checked) {
   const quota::QuotaApi api = quota::CoreQuotaApi();
   const client::Discovered nothing;
   Counters counters(nothing, api);
   counters.SetClasses(SourcesWith(inputs.policies.device_classes, api));
   const std::vector<Manifest>& manifests = inputs.manifests[ns];
   inspect::FitBook book(inputs.QuotasOf(ns), forest.ReachOf(&inputs.labels[ns]));
+  if (book.quotas().empty()) {
+    checked.unknown.push_back("no quota of the files is for namespace " + ns);
+  }
   inspect::Surroundings surroundings = inputs.SurroundingsOf();
   surroundings.claim_templates = TemplatesIn(manifests, api, book.quotas());
   for (const json::Value& autoscaler : OfKind(manifests, inspect::kAutoscaler)) {
     surroundings.autoscalers.Add(autoscaler);
-    NoteTarget(autoscaler, manifests, notes);
+    NoteTarget(autoscaler, manifests, checked);
   }
   if (inputs.IsNew(ns)) {
-    auto added = AddPieces(BornWith(ns, manifests), counters, now, book, notes);
+    auto added = AddPieces(BornWith(ns, manifests), counters, now, book, checked);
     if (!added) return added.error();
   }
   LimitRangeOrder limit_ranges(inputs.LimitRangesOf(ns), manifests);
@@ -103,9 +108,10 @@ base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& 
     if (!set) return set.error().Wrap(manifest.where);
     auto expansion = inspect::Expand(manifest.object, surroundings);
     if (!expansion) return expansion.error().Wrap(manifest.where);
-    auto added = AddPieces(std::move(*expansion), counters, now, book, notes);
+    auto added = AddPieces(std::move(*expansion), counters, now, book, checked);
     if (!added) return added.error().Wrap(manifest.where);
   }
+  AddUncounted(book, checked);
   Charge(book, forest);
   return CheckedSpace{ns, std::move(book)};
 }
@@ -118,7 +124,7 @@ base::Result<Checked> CheckFiles(const Options& options, base::WallTime now,
   inspect::Forest forest(std::move(inputs->cluster_quotas));
   Checked checked;
   for (const auto& [ns, manifests] : inputs->manifests) {
-    auto space = CheckSpace(*inputs, ns, forest, now, checked.notes);
+    auto space = CheckSpace(*inputs, ns, forest, now, checked);
     if (!space) return space.error();
     checked.spaces.push_back(std::move(*space));
   }
@@ -126,9 +132,21 @@ base::Result<Checked> CheckFiles(const Options& options, base::WallTime now,
   return checked;
 }
 
+int CodeOf(inspect::Answer answer) {
+  switch (answer) {
+    case inspect::Answer::kYes:
+      return kYes;
+    case inspect::Answer::kNo:
+      return kNo;
+    case inspect::Answer::kUnknown:
+      return kUnknown;
+  }
+  return kUnknown;
+}
+
 int ShowChecked(Terminal& terminal, const Options& options, inspect::TableStyle style,
-                const Checked& checked) {
-  const bool fits = inspect::FitsAll(checked.spaces);
+                Checked checked) {
+  checked.allow_unknown = options.check.allow_unknown;
   if (IsDocument(options.output)) {
     terminal.Write(PrintDocument(inspect::CheckValue(checked), options.output));
   } else if (options.output == "junit") {
@@ -138,10 +156,9 @@ int ShowChecked(Terminal& terminal, const Options& options, inspect::TableStyle 
     if (!table.rows.empty()) terminal.Write(inspect::PrintTable(table, style));
     for (const std::string& note : checked.notes) terminal.Write(inspect::Line("note: " + note));
     terminal.Write(inspect::ServerText(checked.server));
-    terminal.Write(inspect::CheckVerdict(checked.spaces));
+    terminal.Write(inspect::CheckVerdict(checked));
   }
-  const bool refused = std::ranges::any_of(checked.server, &inspect::ServerAnswer::Refused);
-  return fits && !refused ? kYes : kNo;
+  return CodeOf(inspect::AnswerOf(checked));
 }
 
 }  // namespace
@@ -149,7 +166,7 @@ int ShowChecked(Terminal& terminal, const Options& options, inspect::TableStyle 
 base::Task<Outcome> Check(Session& session) {
   auto checked = co_await CheckLive(session);
   if (!checked) co_return checked.error();
-  co_return ShowChecked(session.terminal(), session.options, session.style(), *checked);
+  co_return ShowChecked(session.terminal(), session.options, session.style(), std::move(*checked));
 }
 
 Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime now,
@@ -157,7 +174,7 @@ Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime 
   auto checked = CheckFiles(options, now, ask_labels);
   if (!checked) return checked.error();
   const inspect::TableStyle style{.titles = options.headers, .colours = terminal.traits().colours};
-  return ShowChecked(terminal, options, style, *checked);
+  return ShowChecked(terminal, options, style, std::move(*checked));
 }
 
 }  // namespace kubectl_quota

@@ -58,7 +58,7 @@ base::Task<const client::Discovered*> Cluster::Kinds() {
     kinds_ = std::move(*discovered);
     co_return &*kinds_;
   }
-  terminal_.Warn("only ResourceQuotas are read: " + ErrorText(discovered.error()));
+  terminal_.Doubt("only ResourceQuotas are read: " + ErrorText(discovered.error()));
   // Store the empty answer, too: discovery is not tried again, and there is only one warning.
   kinds_ = client::Discovered();
   co_return &*kinds_;
@@ -113,7 +113,7 @@ base::Task<base::Result<void>> Cluster::QuotasOf(const ServedQuotaApi& served, s
     auto quota = quota::ParseQuota(object, served.api.form);
     const std::string wrong = quota ? quota->unreadable.why : quota.error().message;
     if (!wrong.empty()) {
-      terminal_.Warn("quota " + api::KeyOf(object).ToString() + " cannot be read: " + wrong);
+      terminal_.Doubt("quota " + api::KeyOf(object).ToString() + " cannot be read: " + wrong);
     }
     if (quota) quotas.push_back({.of = &served, .quota = std::move(*quota)});
   };
@@ -129,7 +129,7 @@ base::Task<base::Result<std::vector<ReadQuota>>> Cluster::Quotas(std::string ns,
     auto listed = co_await QuotasOf(served, ns, selector, quotas);
     if (listed) continue;
     if (served.kind.empty()) co_return listed.error();
-    terminal_.Warn("shown without " + served.kind + ": " + ErrorText(listed.error()));
+    terminal_.Doubt("shown without " + served.kind + ": " + ErrorText(listed.error()));
   }
   co_return quotas;
 }

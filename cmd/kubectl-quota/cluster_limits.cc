@@ -20,6 +20,7 @@ base::Task<void> ClusterLimits::Read(std::string selector) {
   auto forest = co_await ReadForest(cluster_);
   if (!forest && forest.error().Is(base::ErrorCode::kForbidden)) {
     listed_ = nullptr;
+    unlisted_ = ErrorText(forest.error());
   } else if (!forest) {
     WarnLeftOut(cluster_, forest.error());
   } else if (*forest != nullptr) {
@@ -46,7 +47,7 @@ base::Task<base::Result<std::optional<quota::ResourceList>>> ClusterLimits::Used
 base::Task<base::Result<void>> ClusterLimits::Apply(std::vector<json::Value> manifests) {
   if (manifests.empty()) co_return base::Result<void>();
   if (listed_ == nullptr) {
-    cluster_.terminal().Warn(
+    cluster_.terminal().Doubt(
         "ClusterQuotas in the files are left out: you may not list those that there are");
     co_return base::Result<void>();
   }
@@ -104,10 +105,15 @@ base::Task<inspect::Reached> ClusterLimits::In(std::string ns, json::Value manif
 
 base::Task<inspect::Reached> ClusterLimits::AppliedIn(std::string ns, bool labelled) {
   if (labelled) {
-    cluster_.terminal().Warn("the labels of namespace " + ns +
-                             " in the files are left out: you may not read what they select");
+    cluster_.terminal().Doubt("the labels of namespace " + ns +
+                              " in the files are left out: you may not read what they select");
   }
   auto quotas = co_await AppliedQuotas(cluster_, ns);
+  // Without any, either no quota limits the namespace, or no daemon writes them.
+  if (quotas.empty() && listed_ == nullptr) {
+    cluster_.terminal().Doubt("whether a ClusterQuota limits namespace " + ns +
+                              " cannot be seen: " + unlisted_);
+  }
   inspect::AppliedForest forest(std::move(quotas));
   for (const auto& [name, amounts] : charged_) forest.Charge(name, amounts);
   co_return forest.Reach();

@@ -46,6 +46,7 @@ class ClusterLimits {
 
   Cluster& cluster_;
   std::unique_ptr<inspect::Forest> listed_;  // null: they may not be listed
+  std::string unlisted_;                     // then why
   std::map<std::string, quota::ResourceList> charged_;
 };
 

@@ -32,9 +32,9 @@ void WarnOfJoined(Cluster& cluster, const std::string& ns, const inspect::Reache
     const bool limited = std::ranges::any_of(
         before.quotas, [&](const quota::Quota& other) { return other.key == quota.key; });
     if (limited) continue;
-    cluster.terminal().Warn("cluster quota " + quota.key.name + ": what namespace " + ns +
-                            " already uses is not counted: its labels in the files bring it under "
-                            "this quota");
+    cluster.terminal().Doubt("cluster quota " + quota.key.name + ": what namespace " + ns +
+                             " already uses is not counted: its labels in the files bring it under "
+                             "this quota");
   }
 }
 
@@ -57,8 +57,8 @@ base::Task<base::Result<std::unique_ptr<inspect::Forest>>> ReadForest(Cluster& c
     auto quota = quota::ParseQuota(object, api.form);
     const std::string wrong = quota ? quota->unreadable.why : quota.error().message;
     if (!wrong.empty()) {
-      cluster.terminal().Warn("cluster quota " + std::string(api::Name(object)) +
-                              " cannot be read: " + wrong);
+      cluster.terminal().Doubt("cluster quota " + std::string(api::Name(object)) +
+                               " cannot be read: " + wrong);
     }
     if (quota) quotas.push_back(std::move(*quota));
   };
@@ -114,7 +114,7 @@ base::Error NoClusterQuotas() {
 }
 
 void WarnLeftOut(Cluster& cluster, const base::Error& error) {
-  cluster.terminal().Warn("ClusterQuotas are left out: " + ErrorText(error));
+  cluster.terminal().Doubt("ClusterQuotas are left out: " + ErrorText(error));
 }
 
 bool IsClusterQuota(const std::string& wanted) {

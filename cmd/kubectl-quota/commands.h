@@ -20,6 +20,7 @@ namespace kubectl_quota {
 inline constexpr int kYes = 0;
 inline constexpr int kNo = 1;
 inline constexpr int kFailed = 2;
+inline constexpr int kUnknown = 3;
 
 struct Session {
   Cluster& cluster;

@@ -70,8 +70,8 @@ base::Task<std::unique_ptr<quota::ClassTable>> ReadClasses(Cluster& cluster,
   what.fields = source.fields;
   auto listed = co_await cluster.List(std::move(what), set, [&] { table->Clear(); });
   if (!listed) {
-    cluster.terminal().Warn("usage that depends on " + source.resource.ToString() +
-                            " is left out: " + ErrorText(listed.error()));
+    cluster.terminal().Doubt("usage that depends on " + source.resource.ToString() +
+                             " is left out: " + ErrorText(listed.error()));
   }
   co_return table;
 }

@@ -41,7 +41,10 @@ json::Value NamespaceIn(const Manifests& manifests) {
 base::Task<base::Result<void>> LiveSpace::ReadNamespace(bool in_files) {
   const auto stored = co_await NamespaceOf(cluster_, ns_);
   // Whoever may not read it cannot know.
-  if (!stored && stored.error().Is(base::ErrorCode::kForbidden)) co_return base::Result<void>();
+  if (!stored && stored.error().Is(base::ErrorCode::kForbidden)) {
+    unseen_ = "whether namespace " + ns_ + " exists cannot be seen: " + ErrorText(stored.error());
+    co_return base::Result<void>();
+  }
   if (!stored) co_return stored.error();
   absent_ = stored->IsNull();
   if (absent_ && !in_files) surroundings_.closed = NoSuchNamespace(ns_);
@@ -101,7 +104,12 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   if (!quotas) co_return quotas.error();
   std::vector<quota::Quota> core;
   for (ReadQuota& read : *quotas) {
-    if (read.of->kind.empty()) core.push_back(std::move(read.quota));
+    if (read.of->kind.empty()) {
+      core.push_back(std::move(read.quota));
+    } else {
+      cluster_.terminal().Doubt(read.of->kind + "/" + read.quota.key.name +
+                                ": check does not look at it");
+    }
   }
   const bool in_files = !NamespaceIn(manifests).IsNull();
   if (auto read = co_await ReadNamespace(in_files); !read) co_return read;
@@ -109,6 +117,8 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   auto reached = co_await limits.In(ns_, NamespaceIn(manifests));
   book_ = std::make_unique<inspect::FitBook>(std::move(core), std::move(reached));
   empty_ = *book_;
+  // A quota could only be stored in a namespace that exists.
+  if (book_->quotas().empty() && !unseen_.empty()) cluster_.terminal().Doubt(unseen_);
   std::vector<json::Value> ranges;
   auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_, policies, &ranges);
   if (!surroundings) co_return surroundings.error();
@@ -137,9 +147,9 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   AddDeviceClasses(policies.device_classes, sources);
   counters_->SetClasses(std::move(sources));
   if (!absent_ || !in_files) co_return base::Result<void>();
-  std::vector<std::string> notes;
+  inspect::Checked nothing;
   co_return AddPieces(BornWith(ns_, manifests), *counters_, session_.scheduler.WallNow(), *book_,
-                      notes);
+                      nothing);
 }
 
 base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Checked& checked) {
@@ -158,8 +168,8 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
     if (!answer) co_return answer.error();
     checked.server.push_back(std::move(*answer));
   }
-  auto added = AddPieces(std::move(*expansion), *counters_, session_.scheduler.WallNow(), *book_,
-                         checked.notes);
+  auto added =
+      AddPieces(std::move(*expansion), *counters_, session_.scheduler.WallNow(), *book_, checked);
   if (!added || !inspect::Is(object, inspect::kAutoscaler)) co_return added;
   co_return co_await AddScaling(object, checked);
 }
@@ -174,9 +184,10 @@ base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscal
                autoscaler.StringAt({"spec", "scaleTargetRef", "kind"}));
   const std::string note = inspect::NameOf(autoscaler).ToString() + ": the pods of " +
                            target.ToString() + " are not counted, because it cannot be read";
+  inspect::Expansion uncounted{.notes = {note}, .uncounted = {note}};
+  const auto now = session_.scheduler.WallNow();
   if (resource == nullptr) {
-    checked.notes.push_back(note);
-    co_return base::Result<void>();
+    co_return AddPieces(std::move(uncounted), *counters_, now, *book_, checked);
   }
   const NamedKind named{resource, target.name};
   auto stored = co_await GetObject(cluster_, named, ns_);
@@ -184,8 +195,7 @@ base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscal
     const bool none = stored.error().Is(base::ErrorCode::kNotFound) ||
                       stored.error().Is(base::ErrorCode::kForbidden);
     if (!none) co_return stored.error();
-    checked.notes.push_back(note + ": " + ServerWords(stored.error()));
-    co_return base::Result<void>();
+    co_return AddPieces(std::move(uncounted), *counters_, now, *book_, checked);
   }
   if (auto read = co_await ReadTemplates(*stored, *stored); !read) co_return read;
   if (inspect::Is(*stored, inspect::kStatefulSet)) {
@@ -194,10 +204,11 @@ base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscal
   auto expansion = inspect::ExpandScaling(*stored, surroundings_);
   if (!expansion) co_return expansion.error();
   co_return AddPieces(std::move(*expansion), *counters_, session_.scheduler.WallNow(), *book_,
-                      checked.notes);
+                      checked);
 }
 
-inspect::CheckedSpace LiveSpace::Take(ClusterLimits& limits) {
+inspect::CheckedSpace LiveSpace::Take(ClusterLimits& limits, inspect::Checked& checked) {
+  AddUncounted(*book_, checked);
   Charge(*book_, limits);
   return {ns_, std::move(*book_)};
 }

@@ -30,8 +30,8 @@ class LiveSpace {
                                       const ClusterPolicies& policies, ClusterLimits& limits);
   // Adds the needs of one manifest; with --server, also the server's answer to it.
   base::Task<base::Result<void>> Add(json::Value object, inspect::Checked& checked);
-  // Returns the result, and charges it to `limits`.
-  inspect::CheckedSpace Take(ClusterLimits& limits);
+  // Returns the result, and charges it to `limits`. Adds what is not known to `checked`.
+  inspect::CheckedSpace Take(ClusterLimits& limits, inspect::Checked& checked);
 
  private:
   // Finds out whether the namespace exists, and whether objects can be created in it.
@@ -58,6 +58,7 @@ class LiveSpace {
   Session& session_;
   Cluster& cluster_;
   std::string ns_;
+  std::string unseen_;   // why it cannot be seen whether the namespace exists
   bool absent_ = false;  // the namespace does not exist, and may be in the files
   inspect::Surroundings surroundings_;
   Unread unread_;

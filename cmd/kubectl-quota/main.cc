@@ -1,6 +1,7 @@
 // kubectl-quota explains quotas: who uses them, why they refuse, whether something would fit.
 //
-// Exit codes: 0 for yes, or if the output is shown; 1 for no; 2 for a wrong call, or no access.
+// Exit codes: 0 for yes, or if the output is shown; 1 for no; 2 for a wrong call, or no access; 3
+// if `check` cannot tell.
 
 #include <glog/logging.h>
 #include <signal.h>

@@ -1,5 +1,7 @@
 #include "cmd/kubectl-quota/needs.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -64,9 +66,20 @@ void AddDeviceClasses(const std::vector<json::Value>& device_classes,
   }
 }
 
+void AddUncounted(const inspect::FitBook& book, inspect::Checked& checked) {
+  for (const inspect::FitLine& line : book.Lines()) {
+    if (line.before || line.tried || line.asked.Sign() <= 0) continue;
+    checked.unknown.push_back("what is used of " + line.name + " of quota " +
+                              inspect::TitleOf(book.quotas()[line.quota]) + " is not counted yet");
+  }
+}
+
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,
-                             inspect::FitBook& book, std::vector<std::string>& notes) {
-  for (std::string& note : expansion.notes) notes.push_back(std::move(note));
+                             inspect::FitBook& book, inspect::Checked& checked) {
+  std::ranges::move(expansion.notes, std::back_inserter(checked.notes));
+  if (!book.quotas().empty()) {
+    std::ranges::move(expansion.uncounted, std::back_inserter(checked.unknown));
+  }
   for (const inspect::Piece& piece : expansion.pieces) {
     const inspect::Counter* counter =
         counters.Of(api::ApiVersion(piece.object), api::Kind(piece.object));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cmd/kubectl-quota/objects.h"
+#include "pkg/inspect/check_view.h"
 #include "pkg/inspect/fit.h"
 #include "pkg/inspect/manifest.h"
 #include "pkg/inspect/workload.h"
@@ -29,9 +30,12 @@ std::vector<Source> SourcesWith(const std::vector<json::Value>& device_classes,
 // Adds DeviceClasses to the classes that were read. They replace those of the same name.
 void AddDeviceClasses(const std::vector<json::Value>& device_classes, std::vector<Source>& sources);
 
-// Adds the needs of one expanded manifest, and its notes to `notes`. Errors: of FitBook::Add().
+// Adds the needs of one expanded manifest, and its notes to `checked`; what is not counted is
+// unknown there if a quota may limit it. Errors: of FitBook::Add().
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,
-                             inspect::FitBook& book, std::vector<std::string>& notes);
+                             inspect::FitBook& book, inspect::Checked& checked);
+// Adds the limits whose usage is not known.
+void AddUncounted(const inspect::FitBook& book, inspect::Checked& checked);
 
 // Charges the needs of one namespace to the ClusterQuotas, for the check of the next namespace.
 // `quotas` is a Forest or a ClusterLimits.

@@ -36,7 +36,7 @@ base::Task<base::Result<Objects>> ReadAll(Cluster& cluster, informers::Reflector
   if (unread != nullptr) {
     *unread = warning;
   } else {
-    cluster.terminal().Warn(warning);
+    cluster.terminal().Doubt(warning);
   }
   co_return Objects();
 }
@@ -61,18 +61,18 @@ void WarnOf(const Unread& unread, const json::Value& object,
   const auto by_class = [](const quota::Quota& quota) { return HasScope(quota, "PriorityClass"); };
   if (pod && !object.StringAt({"spec", "runtimeClassName"}).empty() &&
       !unread.runtime_classes.empty()) {
-    terminal.Warn(unread.runtime_classes);
+    terminal.Doubt(unread.runtime_classes);
   }
   if (pod && object.StringAt({"spec", "priorityClassName"}).empty() &&
       !unread.priority_classes.empty() && std::ranges::any_of(quotas, by_class)) {
-    terminal.Warn(unread.priority_classes);
+    terminal.Doubt(unread.priority_classes);
   }
   if (claim && object.StringAt({"spec", "storageClassName"}).empty() &&
       !unread.storage_classes.empty() && std::ranges::any_of(quotas, NamesStorageClass)) {
-    terminal.Warn(unread.storage_classes);
+    terminal.Doubt(unread.storage_classes);
   }
   if (inspect::IsScalable(object) && !unread.autoscalers.empty() && !quotas.empty()) {
-    terminal.Warn(unread.autoscalers);
+    terminal.Doubt(unread.autoscalers);
   }
 }
 
@@ -108,9 +108,14 @@ base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(
 }
 
 base::Task<base::Result<void>> ReadNodes(Cluster& cluster, inspect::Surroundings& surroundings) {
+  std::string unread;
   auto nodes = co_await ReadAll(cluster, Listing(kNodes, "", inspect::kNodeFields),
-                                "pods of DaemonSets are counted as with --nodes 0");
+                                "pods of DaemonSets are not counted", &unread);
   if (!nodes) co_return nodes.error();
+  if (!unread.empty()) {
+    cluster.terminal().Warn(unread);
+    co_return base::Result<void>();
+  }
   const auto shared = std::make_shared<const Objects>(std::move(*nodes));
   surroundings.nodes_for = [shared](const json::Value& spec) {
     return static_cast<std::int64_t>(std::ranges::count_if(
@@ -138,9 +143,11 @@ base::Task<base::Result<void>> ReadAutoscalers(Cluster& cluster, std::string ns,
 
 base::Task<base::Result<void>> ReadClaims(Cluster& cluster, std::string ns,
                                           inspect::Surroundings& surroundings) {
+  std::string unread;
   auto claims = co_await ReadAll(cluster, Listing(kVolumeClaims, std::move(ns), "metadata.name"),
-                                 "existing claims are counted as new");
+                                 "existing claims are counted as new", &unread);
   if (!claims) co_return claims.error();
+  if (!unread.empty()) cluster.terminal().Warn(unread);
   for (const json::Value& claim : *claims) {
     surroundings.claims.emplace(api::Name(claim));
   }

@@ -31,6 +31,7 @@ base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(
 // Warns about unread parts that can affect what the object needs of these quotas.
 void WarnOf(const Unread& unread, const json::Value& object,
             const std::vector<quota::Quota>& quotas, Terminal& terminal);
+// Leaves out `nodes_for`, with a warning, if nodes may not be listed.
 base::Task<base::Result<void>> ReadNodes(Cluster& cluster, inspect::Surroundings& surroundings);
 // Reads the HorizontalPodAutoscalers of the namespace; those of the manifests replace those of the
 // same name.

@@ -49,6 +49,11 @@ void Terminal::Warn(const std::string& text) {
   Fail(inspect::Line("Warning: " + text));
 }
 
+void Terminal::Doubt(const std::string& text) {
+  if (std::ranges::find(doubts_, text) == doubts_.end()) doubts_.push_back(text);
+  Warn(text);
+}
+
 void Terminal::Fail(std::string_view text) {
   EndProgress();
   std::cerr << inspect::HarmlessOutput(text) << std::flush;

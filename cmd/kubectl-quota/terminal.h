@@ -33,6 +33,10 @@ class Terminal {
   // Prints "Warning: <text>", each text once.
   void Warn(const std::string& text);
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  // Warns of something that could not be seen and may limit objects, so that `check` cannot say
+  // yes.
+  void Doubt(const std::string& text);
+  [[nodiscard]] const std::vector<std::string>& doubts() const { return doubts_; }
   void Fail(std::string_view text);
 
   // Sets the text of the progress line.
@@ -48,6 +52,7 @@ class Terminal {
   TerminalTraits traits_;
   std::string reading_;
   std::vector<std::string> warnings_;
+  std::vector<std::string> doubts_;
   std::size_t read_ = 0;
   bool progress_shown_ = false;
 };

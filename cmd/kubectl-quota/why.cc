@@ -79,6 +79,8 @@ base::Task<base::Result<Workload>> ReadWorkload(Session& session, const json::Va
   if (api::Kind(object) == "DaemonSet") {
     auto nodes = co_await ReadNodes(cluster, workload.surroundings);
     if (!nodes) co_return nodes.error();
+    auto& nodes_for = workload.surroundings.nodes_for;
+    if (!nodes_for) nodes_for = [](const json::Value&) { return 0; };
   }
   if (object.At({"spec", "volumeClaimTemplates"}) != nullptr) {
     auto claims = co_await ReadClaims(cluster, session.ns, workload.surroundings);

@@ -133,6 +133,15 @@ std::string SuiteOfServer(const std::vector<ServerAnswer>& answers) {
   return suite.ToString("server");
 }
 
+// Each of several namespaces may tell the same.
+std::vector<std::string> Distinct(const std::vector<std::string>& texts) {
+  std::vector<std::string> distinct;
+  for (const std::string& text : texts) {
+    if (std::ranges::find(distinct, text) == distinct.end()) distinct.push_back(text);
+  }
+  return distinct;
+}
+
 json::Value AnswerValue(const ServerAnswer& answer) {
   json::Object value{{"object", answer.of.ToString()}};
   if (!answer.unknown.empty()) {
@@ -143,6 +152,28 @@ json::Value AnswerValue(const ServerAnswer& answer) {
   if (answer.Refused()) value.Set("message", answer.refusal);
   value.Set("foreseen", answer.Refused() == answer.refusal_foreseen);
   return value;
+}
+
+// Notes and warnings have all of them.
+std::string FewOf(const std::vector<std::string>& unknown) {
+  constexpr std::size_t kMost = 5;
+  std::vector<std::string> few = Distinct(unknown);
+  const std::size_t more = few.size() - std::min(few.size(), kMost);
+  few.resize(few.size() - more);
+  if (more > 0) few.push_back("and " + std::to_string(more) + " more");
+  return base::Join(few, "; ");
+}
+
+std::string SuiteOfUnknown(const Checked& checked) {
+  Suite suite;
+  for (const std::string& text : Distinct(checked.unknown)) {
+    if (checked.allow_unknown) {
+      suite.Skip("check", "everything is known", text);
+    } else {
+      suite.Add("check", "everything is known", text);
+    }
+  }
+  return suite.ToString("unknown");
 }
 
 json::Value LineValue(const CheckedSpace& space, const FitLine& line) {
@@ -202,13 +233,20 @@ Table CheckTable(const std::vector<CheckedSpace>& spaces) {
   return table;
 }
 
-std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
+Answer AnswerOf(const Checked& checked) {
+  const bool refused = std::ranges::any_of(checked.server, &ServerAnswer::Refused);
+  if (refused || !FitsAll(checked.spaces)) return Answer::kNo;
+  const bool known = checked.unknown.empty() || checked.allow_unknown;
+  return known ? Answer::kYes : Answer::kUnknown;
+}
+
+std::string CheckVerdict(const Checked& checked) {
   std::string text;
   std::size_t lacking = 0;
   std::size_t told = 0;  // lines and warnings of quotas in mode Warn or Audit
   std::size_t lines = 0;
   std::set<std::string> refused;
-  for (const CheckedSpace& space : spaces) {
+  for (const CheckedSpace& space : checked.spaces) {
     for (const Objection& objection : space.book.objections()) {
       text += Line(objection.of.ToString() + ": " + objection.text);
       refused.insert(objection.of.ToString());
@@ -220,6 +258,14 @@ std::string CheckVerdict(const std::vector<CheckedSpace>& spaces) {
     }
     text += ClusterText(space.book);
     told += space.book.warnings().size();
+  }
+  if (AnswerOf(checked) == Answer::kUnknown) {
+    return text + Line("Cannot tell: all that is known fits, but: " + FewOf(checked.unknown));
+  }
+  if (AnswerOf(checked) == Answer::kNo && lacking == 0 && refused.empty()) {
+    const auto others = std::ranges::count_if(checked.server, &ServerAnswer::Refused);
+    return text + "No: the server refuses " + std::to_string(others) +
+           (others == 1 ? " object.\n" : " objects.\n");
   }
   if (lacking == 0 && refused.empty() && told > 0) {
     return text + "Yes: nothing is refused, but quotas in mode Warn or Audit would be exceeded.\n";
@@ -258,11 +304,13 @@ json::Value CheckValue(const Checked& checked) {
     }
   }
   json::Object value{{"kind", "QuotaCheck"},
-                     {"fits", FitsAll(checked.spaces)},
+                     {"fits", AnswerOf(checked) == Answer::kYes},
                      {"items", std::move(items)},
                      {"objections", std::move(objections)},
                      {"notes", json::Array(checked.notes.begin(), checked.notes.end())}};
   if (!refusals.empty()) value.Set("refusals", std::move(refusals));
+  const std::vector<std::string> unknown = Distinct(checked.unknown);
+  if (!unknown.empty()) value.Set("unknown", json::Array(unknown.begin(), unknown.end()));
   json::Array server;
   for (const ServerAnswer& answer : checked.server) server.push_back(AnswerValue(answer));
   if (!server.empty()) value.Set("server", std::move(server));
@@ -273,6 +321,7 @@ std::string CheckJunit(const Checked& checked) {
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
   for (const CheckedSpace& space : checked.spaces) text += SuiteOf(space);
   if (!checked.server.empty()) text += SuiteOfServer(checked.server);
+  if (!checked.unknown.empty()) text += SuiteOfUnknown(checked);
   return text + "</testsuites>\n";
 }
 

@@ -30,7 +30,13 @@ struct Checked {
   std::vector<CheckedSpace> spaces;
   std::vector<std::string> notes;
   std::vector<ServerAnswer> server;
+  std::vector<std::string> unknown = {};  // what may limit or be needed, and could not be seen
+  bool allow_unknown = false;             // answer as if it did neither
 };
+
+// Yes only if everything that may limit was seen.
+enum class Answer { kYes, kNo, kUnknown };
+Answer AnswerOf(const Checked& checked);
 
 // Returns a line "server: deployment.apps/web is accepted" for each answer. A line says so if the
 // answer differs from the prediction.
@@ -38,9 +44,9 @@ std::string ServerText(const std::vector<ServerAnswer>& answers);
 
 // Returns a row for each quota and name with a need: before, asked, after, limit.
 Table CheckTable(const std::vector<CheckedSpace>& spaces);
-// Returns "deployment.apps/web: failed quota: …" for each objection, then the verdict: "Yes: …" or
-// "No: …".
-std::string CheckVerdict(const std::vector<CheckedSpace>& spaces);
+// Returns "deployment.apps/web: failed quota: …" for each objection, then the verdict: "Yes: …",
+// "No: …" or "Cannot tell: …".
+std::string CheckVerdict(const Checked& checked);
 bool FitsAll(const std::vector<CheckedSpace>& spaces);
 
 json::Value CheckValue(const Checked& checked);

@@ -32,6 +32,10 @@ class Expander {
 
   Expansion Take() { return std::move(expansion_); }
   void Note(const std::string& text) { expansion_.notes.push_back(of_.ToString() + ": " + text); }
+  void NoteUncounted(const std::string& text) {
+    Note(text);
+    expansion_.uncounted.push_back(expansion_.notes.back());
+  }
 
   void Add(Value object, std::int64_t count = 1, std::optional<std::int64_t> first = {}) {
     if (count == 0 && first.value_or(0) == 0) return;
@@ -141,12 +145,13 @@ base::Result<void> AddRun(const Value& cron_job, const Surroundings& surrounding
 void NoteAbout(const Value& object, const Surroundings& surroundings,
                const std::optional<PodPlan>& plan, Expander& expander) {
   if (Is(object, kDaemonSet) && !surroundings.nodes_for) {
-    expander.Note(
+    expander.NoteUncounted(
         "its pods are not counted, because the number of nodes is not known: give --nodes");
   }
   const bool known = plan || Is(object, kPod) || Is(object, kCronJob);
   if (!known && LooksLikeMore(object)) {
-    expander.Note("counted as the object that it is; what its controller makes of it is not known");
+    expander.NoteUncounted(
+        "counted as the object that it is; what its controller makes of it is not known");
   }
 }
 

@@ -33,6 +33,8 @@ struct Piece {
 struct Expansion {
   std::vector<Piece> pieces;
   std::vector<std::string> notes;  // for users: assumptions, and what is unknown
+  // Those of the notes that tell of objects that are not counted.
+  std::vector<std::string> uncounted = {};
 };
 
 // The needed facts about the cluster.

@@ -22,6 +22,12 @@ TEST_CASE("kubectl quota why says what is lacking, who holds it and what would m
   // Only then are more pods wanted. A recount that misses the first ones would admit them.
   cluster.WaitCounted("2");
   s.WaitUsed("compute", {{"requests.cpu", "2"}, {"pods", "2"}});
+  if (cluster.has_controllers()) {
+    Eventually("the Deployment knows its pod", [&]() -> std::string {
+      const json::Value web = s.api().Get(s.Path("deployments", "web"));
+      return web.At({"status", "updatedReplicas"}) != nullptr ? "" : json::Write(web);
+    });
+  }
   s.api().MergePatch(s.Path("deployments", "web"), Json(R"({"spec":{"replicas":3}})"));
 
   const auto why = cluster.AskHere({"why", "deploy/web"});

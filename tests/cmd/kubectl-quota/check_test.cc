@@ -167,7 +167,7 @@ TEST_CASE("check: labels in the files do not matter to a user who may not list C
     return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
   };
   const auto told = plugin.Ask({"check", "-f", plugin.File("shop.yaml", Shop("a") + kTwoPods)});
-  CHECK(told.code == 0);
+  CHECK(told.code == 3);
   CHECK_THAT(told.warnings, Contains("the labels of namespace shop in the files are left out"));
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("check: nothing fits into a namespace that does not exist", "[kubectl-
       if (!request.path.ends_with("/namespaces/shop")) return std::nullopt;
       return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
     };
-    CHECK(plugin.Ask({"check", "-f", pods}).code == 0);
+    CHECK(plugin.Ask({"check", "-f", pods}).code == 3);
   }
 }
 

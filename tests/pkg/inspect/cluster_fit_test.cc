@@ -65,7 +65,7 @@ FitBook Ask(inspect::Reached reached, std::int64_t count) {
 std::string Check(const FitBook& book) {
   const std::vector<inspect::CheckedSpace> spaces{{"a", book}};
   return inspect::PrintTable(inspect::CheckTable(spaces), {.titles = false}) +
-         inspect::CheckVerdict(spaces);
+         inspect::CheckVerdict({.spaces = spaces, .notes = {}, .server = {}});
 }
 
 TEST_CASE("check: ClusterQuotas follow the namespace's quotas, the nearest first", "[inspect]") {

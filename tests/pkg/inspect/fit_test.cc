@@ -57,7 +57,8 @@ TEST_CASE("fit: the needs of all pieces are added up for every quota", "[inspect
   CHECK(Table(book) ==
         "compute   pods           2   5       7       9   yes\n"
         "compute   requests.cpu   2   3500m   5500m   4   no, lacks 1500m\n");
-  CHECK(inspect::CheckVerdict({{"a", book}}) == "No: 1 of 2 limits would be exceeded.\n");
+  CHECK(inspect::CheckVerdict({.spaces = {{"a", book}}, .notes = {}, .server = {}}) ==
+        "No: 1 of 2 limits would be exceeded.\n");
 }
 
 TEST_CASE("fit: missing requirements of a pod are reported whatever is free", "[inspect]") {
@@ -65,7 +66,7 @@ TEST_CASE("fit: missing requirements of a pod are reported whatever is free", "[
                         R"({"limits.cpu": "0", "pods": "0"})")});
   REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "1"})", 2), kThen).has_value());
   CHECK_FALSE(book.Fits());
-  CHECK(inspect::CheckVerdict({{"a", book}}) ==
+  CHECK(inspect::CheckVerdict({.spaces = {{"a", book}}, .notes = {}, .server = {}}) ==
         "deployment.apps/web: failed quota: compute: must specify limits.cpu for: c\n"
         "No: 1 object or its pods would be refused whatever is free.\n");
   CHECK(Table(book) == "compute   pods   0   2   2   5   yes\n");
@@ -147,7 +148,8 @@ TEST_CASE("fit: documents have the server's answers", "[inspect]") {
 
 TEST_CASE("fit: the answer is yes if nothing is limited", "[inspect]") {
   const FitBook book(std::vector<quota::Quota>{});
-  CHECK(inspect::CheckVerdict({{"a", book}}) == "Yes: no quota limits any of it.\n");
+  CHECK(inspect::CheckVerdict({.spaces = {{"a", book}}, .notes = {}, .server = {}}) ==
+        "Yes: no quota limits any of it.\n");
   CHECK(json::Write(inspect::CheckValue({.spaces = {{"a", book}}, .notes = {"n"}, .server = {}})) ==
         R"({"kind":"QuotaCheck","fits":true,"items":[],"objections":[],"notes":["n"]})");
 }

@@ -1,0 +1,211 @@
+// `check` says yes only if everything that may limit was seen.
+
+#include <catch2/catch.hpp>
+
+#include "pkg/quota/cluster/cluster_quota.h"
+#include "pkg/quota/karmada/karmada_quota.h"
+#include "tests/cmd/kubectl-quota/plugin.h"
+
+namespace check_unknown_test {
+namespace {
+
+using Catch::Matchers::Contains;
+using kubectl_quota_tests::Plugin;
+using kubectl_quota_tests::Told;
+
+const api::GroupVersionResource kQuotas{"", "v1", "resourcequotas"};
+const api::GroupVersionResource kNodes{"", "v1", "nodes"};
+const api::GroupVersionResource kLimitRanges{"", "v1", "limitranges"};
+const api::GroupVersionResource kApplied{"quota-controller-manager.io", "v1alpha1",
+                                         "appliedclusterquotas"};
+
+constexpr const char* kRoomy =
+    "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: {hard: "
+    "{pods: 9}}, status: {hard: {pods: 9}, used: {pods: 1}}}";
+constexpr const char* kPod =
+    "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {containers: [{name: "
+    "c}]}}";
+constexpr const char* kAgent =
+    "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: agent, namespace: shop}, spec: "
+    "{template: {spec: {containers: [{name: c}]}}}}";
+constexpr const char* kCustom =
+    "{apiVersion: x.io/v1, kind: Cluster, metadata: {name: pg, namespace: shop}, spec: {replicas: "
+    "9}}";
+
+class Partly : public Plugin {
+ public:
+  // The user may not read what has this in its path.
+  void Forbid(const std::string& part) {
+    cluster.fault = [part](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (request.path.find(part) == std::string::npos) return std::nullopt;
+      return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
+    };
+  }
+  Told Check(const std::string& files, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"check", "-n", "shop", "-f", File("files.yaml", files)});
+    return Ask(more);
+  }
+};
+
+std::string LastLine(const std::string& text) {
+  const std::size_t end = text.rfind('\n', text.size() - 2);
+  return text.substr(end == std::string::npos ? 0 : end + 1);
+}
+
+// Checks that this alone keeps the answer from yes.
+void CheckUnknown(Partly& plugin, const std::string& files, const std::string& why,
+                  const std::vector<std::string>& more = {}) {
+  const auto told = plugin.Check(files, more);
+  INFO(told.output << told.warnings);
+  CHECK(told.code == 3);
+  CHECK_THAT(LastLine(told.output),
+             Catch::StartsWith("Cannot tell: all that is known fits, but: ") && Contains(why));
+  CHECK_THAT(told.output, !Contains("Yes"));
+  std::vector<std::string> allowed = more;
+  allowed.emplace_back("--allow-unknown");
+  const auto yes = plugin.Check(files, allowed);
+  CHECK(yes.code == 0);
+  CHECK_THAT(LastLine(yes.output), Catch::StartsWith("Yes: "));
+}
+
+}  // namespace
+
+TEST_CASE("check: ClusterQuotas that may not be listed are unknown", "[kubectl-quota]") {
+  Partly plugin;
+  plugin.cluster.Serve(quota::ClusterQuotaApi().resource, "ClusterQuota", false);
+  plugin.cluster.Serve(kApplied, "AppliedClusterQuota");
+  const bool applied_too = GENERATE(true, false);
+  plugin.Forbid(applied_too ? "clusterquotas" : "/clusterquotas");
+  CheckUnknown(plugin, kPod,
+               "whether a ClusterQuota limits namespace shop cannot be seen: error: ");
+  plugin.Put(kQuotas, kRoomy);
+  CheckUnknown(plugin, kPod, "whether a ClusterQuota limits namespace shop");
+  SECTION("in every format") {
+    const auto document = json::Parse(plugin.Check(kPod, {"-o", "json"}).output);
+    REQUIRE(document.has_value());
+    CHECK_FALSE(document->At({"fits"})->AsBool().value());
+    CHECK(document->ArrayAt({"unknown"}).size() == 1);
+    CHECK_THAT(plugin.Check(kPod, {"-o", "junit"}).output, Contains("failures=\"1\""));
+    CHECK_THAT(plugin.Check(kPod, {"-o", "junit", "--allow-unknown"}).output,
+               Contains("failures=\"0\" skipped=\"1\""));
+  }
+  SECTION("a no stays a no") {
+    const auto no = plugin.Check(
+        "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web, namespace: shop}, spec: "
+        "{replicas: 50, template: {spec: {containers: [{name: c}]}}}}");
+    CHECK(no.code == 1);
+    CHECK_THAT(LastLine(no.output), Catch::StartsWith("No: "));
+  }
+}
+
+TEST_CASE("check: pods of a DaemonSet are unknown if nodes may not be listed", "[kubectl-quota]") {
+  Partly plugin;
+  plugin.cluster.Serve(kNodes, "Node", false);
+  plugin.Forbid("/nodes");
+  CHECK(plugin.Check(kAgent).code == 0);  // no quota can limit them
+  plugin.Put(kQuotas, kRoomy);
+  CheckUnknown(plugin, kAgent, "daemonset.apps/agent: its pods are not counted");
+  CHECK(plugin.Check(kAgent, {"--nodes", "2"}).code == 0);
+  CHECK(plugin.Check(kPod).code == 0);
+  const std::string quota = plugin.File("quota.yaml", kRoomy);
+  CheckUnknown(plugin, kAgent, "its pods are not counted", {"--quota-file", quota});
+}
+
+TEST_CASE("check: what a custom kind makes is unknown", "[kubectl-quota]") {
+  Partly plugin;
+  CHECK(plugin.Check(kCustom).code == 0);
+  plugin.Put(kQuotas, kRoomy);
+  CheckUnknown(plugin, kCustom, "cluster.x.io/pg: counted as the object that it is");
+  CheckUnknown(plugin, kCustom, "cluster.x.io/pg",
+               {"--quota-file", plugin.File("quota.yaml", kRoomy)});
+}
+
+TEST_CASE("check: the last line has the first reasons", "[kubectl-quota]") {
+  Partly plugin;
+  plugin.Put(kQuotas, kRoomy);
+  std::string files;
+  for (int i = 0; i < 8; ++i) {
+    files +=
+        "---\n" +
+        std::string(kCustom).replace(std::string(kCustom).find("pg"), 2, "pg" + std::to_string(i)) +
+        "\n";
+  }
+  CheckUnknown(plugin, files, "; and 3 more\n");
+}
+
+TEST_CASE("check: quotas of other APIs are not looked at", "[kubectl-quota]") {
+  Partly plugin;
+  const quota::QuotaApi karmada = quota::KarmadaQuotaApi();
+  plugin.cluster.Serve(karmada.resource, karmada.kind);
+  CHECK(plugin.Check(kPod).code == 0);
+  plugin.Put(karmada.resource,
+             "{apiVersion: policy.karmada.io/v1alpha1, kind: KarmadaQuota, metadata: {name: k, "
+             "namespace: shop}, spec: {hard: {cpu: 1}}}");
+  CheckUnknown(plugin, kPod, "karmadaquota.policy.karmada.io/k: check does not look at it");
+  plugin.Forbid("karmadaquotas");
+  CheckUnknown(plugin, kPod, "shown without karmadaquota.policy.karmada.io: ");
+}
+
+TEST_CASE("check: a quota that is not counted yet is unknown", "[kubectl-quota]") {
+  Partly plugin;
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+             "{hard: {pods: 9}}}");
+  CheckUnknown(plugin, kPod, "what is used of pods of quota q is not counted yet");
+}
+
+TEST_CASE("check: LimitRanges and autoscalers that may not be listed are unknown",
+          "[kubectl-quota]") {
+  Partly plugin;
+  plugin.Put(kQuotas, kRoomy);
+  plugin.cluster.Serve(kLimitRanges, "LimitRange");
+  plugin.cluster.Serve({"autoscaling", "v2", "horizontalpodautoscalers"},
+                       "HorizontalPodAutoscaler");
+  plugin.Forbid("limitranges");
+  CheckUnknown(plugin, kPod, "counted without the defaults of LimitRanges");
+  plugin.Forbid("autoscalers");
+  CheckUnknown(plugin,
+               "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web, namespace: shop}, "
+               "spec: {replicas: 1, template: {spec: {containers: [{name: c}]}}}}",
+               "counted without the HorizontalPodAutoscalers");
+}
+
+TEST_CASE("check: whether a namespace exists is unknown if it may not be read", "[kubectl-quota]") {
+  Partly plugin;
+  plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (!request.path.ends_with("/namespaces/shop")) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
+  };
+  CheckUnknown(plugin, kPod, "whether namespace shop exists cannot be seen");
+  plugin.Put(kQuotas, kRoomy);  // only where it does
+  CHECK(plugin.Check(kPod).code == 0);
+}
+
+TEST_CASE("check offline: a namespace without any quota in the files is unknown",
+          "[kubectl-quota]") {
+  Partly plugin;
+  CheckUnknown(plugin, kPod, "no quota of the files is for namespace shop",
+               {"--quota-file",
+                plugin.File("quota.yaml",
+                            "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: "
+                            "other}, spec: {hard: {pods: 9}}}")});
+}
+
+TEST_CASE("check: a refusal of the server is a no", "[kubectl-quota]") {
+  Partly plugin;
+  plugin.cluster.Serve({"", "v1", "pods"}, "Pod");
+  plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "POST") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                       .message = "POST pods: 422 Invalid: bad name",
+                       .http_status = 422,
+                       .reason = "Invalid"};
+  };
+  const auto told = plugin.Check(kPod, {"--server"});
+  CHECK(told.code == 1);
+  CHECK_THAT(told.output, Contains("server: pod/p is refused: bad name (otherwise than foreseen)\n"
+                                   "No: the server refuses 1 object.\n"));
+  CHECK_THAT(plugin.Check(kPod, {"--server", "-o", "json"}).output, Contains("\"fits\": false"));
+}
+
+}  // namespace check_unknown_test
