@@ -9,10 +9,12 @@
 #include "cmd/command_line/command_line.h"
 #include "cmd/quota-controller-manager/flag_values.h"
 #include "pkg/api/names.h"
+#include "pkg/api/selector.h"
 #include "pkg/base/duration.h"
 #include "pkg/base/text.h"
 #include "pkg/client/files.h"
 #include "pkg/http/certificate.h"
+#include "pkg/webhook/webhook_configuration.h"
 
 DECLARE_string(quota_apis);
 
@@ -38,10 +40,20 @@ DEFINE_string(admission_failure_policy, "Fail",
               "What the API server does when the webhook cannot be reached: Fail or Ignore.");
 DEFINE_string(admission_timeout, "10s",
               "How long the API server waits for an answer: whole seconds from 1s to 30s.");
+// Usual namespaces of the control plane, the network, DNS, storage, certificates, GitOps, and of
+// policies whose own webhook a cluster needs. The chart's _helpers.tpl repeats them.
 DEFINE_string(
-    exempt_namespaces, "kube-system,kube-public,kube-node-lease",
+    exempt_namespaces,
+    "kube-system,kube-public,kube-node-lease,calico-apiserver,calico-system,tigera-operator,cilium,"
+    "kube-flannel,metallb-system,coredns,external-dns,local-path-storage,longhorn-system,openebs,"
+    "rook-ceph,cert-manager,argocd,flux-system,gatekeeper-system,kyverno,cattle-system,"
+    "gke-managed-system",
     "Namespaces in which nothing is refused, separated by commas, in addition to the daemon's "
     "own. What the cluster needs to start must not depend on this daemon.");
+DEFINE_string(
+    exempt_namespace_selector, "",
+    "A label selector with one requirement, such as tier=system or 'tier in (system,infra)': "
+    "nothing is refused in namespaces with such labels either.");
 DEFINE_int32(
     admission_queue_limit, 4096,
     "How many requests may wait for a decision, for each quota API; each namespace may have a "
@@ -133,6 +145,28 @@ base::Result<std::vector<std::string>> ParseExemptNamespaces() {
   return namespaces;
 }
 
+// Rules say of each namespace that it is not exempt, and a selector can negate one requirement
+// only.
+base::Result<std::optional<api::LabelRequirement>> ParseExemptSelector() {
+  using Exempt = std::optional<api::LabelRequirement>;
+  if (FLAGS_exempt_namespace_selector.empty()) return Exempt();
+  const char* const flag = "exempt_namespace_selector";
+  const auto selector = api::LabelSelector::Parse(FLAGS_exempt_namespace_selector);
+  if (!selector) return BadFlag(flag, selector.error().message);
+  if (selector->requirements().size() != 1) {
+    return BadFlag(flag, "must have one requirement: \"" + FLAGS_exempt_namespace_selector + "\"");
+  }
+  const api::LabelRequirement& one = selector->requirements().front();
+  if (one.key == api::kNamespaceLabel) {
+    return BadFlag(flag, "names namespaces; --exempt-namespaces does that");
+  }
+  if (!webhook::Negation(one)) {
+    return BadFlag(flag, "must use =, !=, in, notin, a key, or ! and a key: \"" +
+                             FLAGS_exempt_namespace_selector + "\"");
+  }
+  return Exempt(one);
+}
+
 // A quota API that is not counted cannot be enforced, and none without an address. The default is
 // then reduced. An explicit --enforce is an error: who sets it relies on it.
 base::Result<std::vector<std::string>> ParseEnforced(const std::vector<std::string>& counted,
@@ -175,6 +209,10 @@ base::Result<void> ParseAdmission(Options& options) {
   auto exempt = ParseExemptNamespaces();
   if (!exempt) return exempt.error();
   options.exempt_namespaces = std::move(*exempt);
+  auto exempt_labels = ParseExemptSelector();
+  if (!exempt_labels) return exempt_labels.error();
+  options.exempt_labels = std::move(*exempt_labels);
+  options.exempt_selector = FLAGS_exempt_namespace_selector;
   options.admission_cert_dir = FLAGS_admission_cert_dir;
   const auto client_ca = ParseClientCa(FLAGS_admission_client_ca);
   if (!client_ca) return client_ca.error();

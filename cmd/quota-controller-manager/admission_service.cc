@@ -30,6 +30,7 @@ webhook::WebhookKeeperOptions KeeperOptions(const Options& options) {
   keeper.plan.quota_apis = options.enforced;
   keeper.plan.configuration.failure_policy = options.admission_failure_policy;
   keeper.plan.configuration.exempt_namespaces = options.exempt_namespaces;
+  keeper.plan.configuration.exempt_labels = options.exempt_labels;
   keeper.plan.configuration.timeout = options.admission_timeout;
   if (options.admission_url) keeper.plan.configuration.endpoint = *options.admission_url;
   if (options.admission_service) keeper.plan.configuration.endpoint = *options.admission_service;
@@ -62,7 +63,8 @@ AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::S
                 [this](std::string_view quota_api, const admission::Refusal& refusal) {
                   OnRefusal(quota_api, refusal);
                 }),
-      exempt_(keeper.plan.configuration.Exempt()),
+      exempt_(scheduler, client, keeper.plan.configuration.Exempt(), options.exempt_selector,
+              keeper.reflector, [this] { TellExempt(); }),
       keeper_(executor, scheduler, client, *this, keeper),
       other_webhooks_(scheduler, client, keeper.plan.configuration.name, keeper.reflector,
                       [this](base::Duration longest) { FollowWebhooks(longest); }),
@@ -110,15 +112,29 @@ base::Result<void> AdmissionService::MakeCertificates(client::ApiClient& client)
 void AdmissionService::Prepare(const std::string& quota_api,
                                controllers::QuotaControllerOptions& options) {
   options.admission = &observer_;
-  options.exempt = exempt_;
-  options.guarded = [this, quota_api](const quota::Evaluator& evaluator, std::string_view ns) {
-    // Quotas of exempt namespaces are counted and shown, although no rule guards their names.
-    return exempt_.contains(ns) || keeper_.Stored(quota_api, evaluator.resource, ns);
+  options.exempt = exempt_.all();
+  options.guarded = [this, quota_api](const quota::Evaluator& evaluator,
+                                      const api::ObjectKey& quota) {
+    return IsGuarded(quota_api, evaluator.resource, quota);
   };
   options.on_constrained = [this, quota_api] { WantRules(quota_api); };
   // What an admin's own configuration says is not read.
   if (!options_.manage_webhook) return;
   options.unenforced = [this, quota_api] { return UnenforcedOf(quota_api); };
+}
+
+bool AdmissionService::IsGuarded(const std::string& quota_api, const api::GroupResource& resource,
+                                 const api::ObjectKey& quota) const {
+  if (!quota.ns.empty()) {
+    // Quotas of exempt namespaces are counted and shown, although no rule guards their names.
+    return exempt_.named().contains(quota.ns) || keeper_.Stored(quota_api, resource, quota.ns);
+  }
+  const auto enforced = enforced_.find(quota_api);
+  if (enforced == enforced_.end() || enforced->second->controller == nullptr) return false;
+  const quota::LimitedPlaces* const places = enforced->second->controller->places();
+  const quota::LimitedPlaces::Counts* const below =
+      places == nullptr ? nullptr : places->Below(quota.name);
+  return below != nullptr && keeper_.Stored(quota_api, resource, LimitedIn(*below));
 }
 
 void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) {
@@ -140,7 +156,7 @@ void AdmissionService::Enforce(const quota::QuotaApi& api) {
   options.max_waiting_in_namespace =
       std::max<std::size_t>(1, std::min(options.max_waiting_in_namespace, options.max_waiting / 4));
   options.warn_near_limits = options_.warn_near_limits;
-  options.exempt_namespaces = exempt_;
+  options.exempt_namespaces = exempt_.all();
   auto enforced = std::make_unique<Enforced>(scheduler_);
   enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
       executor_, scheduler_, api, enforced->book, enforced->book, observer_, options);
@@ -180,11 +196,13 @@ void AdmissionService::WantRules(const std::string& quota_api) {
   const auto enforced = enforced_.find(quota_api);
   if (enforced == enforced_.end() || enforced->second->controller == nullptr) return;
   const controllers::Tracker& tracker = enforced->second->controller->tracker();
+  const quota::LimitedPlaces* const places = enforced->second->controller->places();
   std::vector<webhook::GuardedResource> wanted;
   for (const auto* evaluator : tracker.Constrained()) {
     wanted.push_back(webhook::Guarded(quota_api, *evaluator));
-    if (!tracker.limits_by_namespace()) continue;
-    wanted.back().namespaces = Limited(tracker.NamespacesOf(evaluator->resource));
+    wanted.back().namespaces = places != nullptr
+                                   ? LimitedIn(places->In(evaluator->resource))
+                                   : Limited(tracker.NamespacesOf(evaluator->resource));
   }
   keeper_.SetWanted(quota_api, std::move(wanted));
 }
@@ -192,16 +210,37 @@ void AdmissionService::WantRules(const std::string& quota_api) {
 webhook::Namespaces AdmissionService::Limited(
     const controllers::LimitedNamespaces& namespaces) const {
   // With too many names for a namespaceSelector the webhook is called for all namespaces.
-  if (namespaces.size() > webhook::kMostNamespaces + exempt_.size()) return {};
+  if (namespaces.size() > webhook::kMostNamespaces + exempt_.named().size()) return {};
   webhook::Namespaces limited{.all_but = false};
   for (const auto& [ns, quotas] : namespaces) {
-    if (!exempt_.contains(ns)) limited.names.insert(ns);
+    if (!exempt_.named().contains(ns)) limited.names.insert(ns);
+  }
+  return limited;
+}
+
+// With more than a namespaceSelector can say, the webhook is called for all namespaces.
+webhook::Namespaces AdmissionService::LimitedIn(const quota::LimitedPlaces::Counts& places) const {
+  using Kind = quota::Place::Kind;
+  webhook::Namespaces limited{.all_but = false};
+  for (const auto& [place, quotas] : places) {
+    if (place.kind == Kind::kAll) return {};
+    if (place.kind == Kind::kLabelled) limited.label_keys.insert(place.text);
+    if (limited.label_keys.size() > webhook::kMostLabelKeys) return {};
+    const bool named = place.kind == Kind::kNamed && !exempt_.named().contains(place.text);
+    if (named) limited.names.insert(place.text);
+    if (limited.names.size() > webhook::kMostNamespaces) return {};
   }
   return limited;
 }
 
 void AdmissionService::WantNoRules(const std::string& quota_api) {
   keeper_.SetWanted(quota_api, {});
+}
+
+void AdmissionService::TellExempt() {
+  for (const auto& [name, enforced] : enforced_) {
+    if (enforced->controller != nullptr) enforced->controller->OnExempt();
+  }
 }
 
 void AdmissionService::OnStoredRules() {
@@ -339,6 +378,7 @@ base::Task<void> AdmissionService::Run() {
   if (clients_) tasks_.Spawn("client authority", [this] { return clients_->Run(); });
   tasks_.Spawn("webhook configuration", [this] { return keeper_.Run(); });
   tasks_.Spawn("other webhooks", [this] { return other_webhooks_.Run(); });
+  tasks_.Spawn("exempt namespaces", [this] { return exempt_.Run(); });
   tasks_.Spawn("refusals", [this] { return refusals_.Run(); });
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // current reviews end by themselves, within their deadline

@@ -25,6 +25,7 @@
 #include "pkg/metrics/registry.h"
 #include "pkg/webhook/certificate_source.h"
 #include "pkg/webhook/client_authority.h"
+#include "pkg/webhook/exempt_namespaces.h"
 #include "pkg/webhook/other_webhooks.h"
 #include "pkg/webhook/webhook_keeper.h"
 
@@ -91,10 +92,16 @@ class AdmissionService final : public webhook::StoredRulesListener {
   void OnRefusal(std::string_view quota_api, const admission::Refusal& refusal);
   base::Result<void> MakeCertificates(client::ApiClient& client);
   void WantRules(const std::string& quota_api);
+  void TellExempt();
   void FollowWebhooks(base::Duration slowest);
   // Returns the namespaces for which the API server must call us: those with quotas, except exempt
   // ones.
   [[nodiscard]] webhook::Namespaces Limited(const controllers::LimitedNamespaces& namespaces) const;
+  [[nodiscard]] webhook::Namespaces LimitedIn(const quota::LimitedPlaces::Counts& places) const;
+  // True if the API server calls us for the resource in all namespaces of the quota, except exempt
+  // ones.
+  [[nodiscard]] bool IsGuarded(const std::string& quota_api, const api::GroupResource& resource,
+                               const api::ObjectKey& quota) const;
   [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;
   bool ServeWith(const webhook::CertificateMaterial& material);
   base::Task<void> CloseAfter(std::chrono::milliseconds linger);
@@ -113,7 +120,7 @@ class AdmissionService final : public webhook::StoredRulesListener {
   std::map<std::string, client::ObjectReference, std::less<>> quota_types_;  // by quota API
   AdmissionObserver::OnRefused on_refused_;                                  // may be null
   AdmissionObserver observer_;
-  const std::set<std::string, std::less<>> exempt_;  // namespaces in which nothing is refused
+  webhook::ExemptNamespaces exempt_;
   webhook::WebhookKeeper keeper_;
   webhook::OtherWebhooks other_webhooks_;
   std::unique_ptr<webhook::CertificateSource> certificates_;

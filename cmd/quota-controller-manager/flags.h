@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "pkg/api/selector.h"
 #include "pkg/base/clock.h"
 #include "pkg/base/error.h"
 #include "pkg/client/cluster_config.h"
@@ -51,6 +52,9 @@ struct Options {
   std::chrono::seconds admission_timeout{};  // how long the API server waits for an answer
   // In addition to the daemon's own namespace.
   std::vector<std::string> exempt_namespaces;
+  // Namespaces with these labels are exempt, too: the selector as text, and its requirement.
+  std::string exempt_selector;
+  std::optional<api::LabelRequirement> exempt_labels;
   std::size_t admission_queue_limit = 0;  // of each enforced quota API
   bool manage_webhook = true;
   bool warn_near_limits = true;

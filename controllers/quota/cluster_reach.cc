@@ -106,7 +106,32 @@ void ClusterReach::OnState() {
 }
 
 void ClusterReach::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+  if (after != nullptr) Limit(before, *after);
   Tell(after != nullptr ? tree_.PutQuota(*after) : tree_.RemoveQuota(before->key.name));
+  if (after == nullptr) places_.Remove(before->key.name);
+}
+
+void ClusterReach::Limit(const quota::Quota* before, const quota::Quota& after) {
+  if (!hooks_.limited_by) return;
+  const auto selector = [](const quota::Quota& quota) {
+    return quota.cluster ? quota.cluster->selector : std::nullopt;
+  };
+  if (before != nullptr && before->hard == after.hard && selector(*before) == selector(after)) {
+    return;
+  }
+  const auto selected = selector(after);
+  places_.Put(after.key.name, hooks_.limited_by(after.hard),
+              selected ? quota::PlacesOf(*selected) : std::vector<quota::Place>());
+}
+
+void ClusterReach::MovePlaces(const std::vector<std::string>& quotas) {
+  if (!hooks_.limited_by) return;
+  std::map<std::string, std::string> parents;
+  for (const std::string& name : quotas) {
+    const quota::Lineage::Member* const place = tree_.Place(name);
+    parents[name] = place != nullptr && place->up != nullptr ? place->up->name : "";
+  }
+  places_.Move(parents);
 }
 
 void ClusterReach::SetPromised(const std::string& quota, quota::ResourceList promised) {
@@ -137,6 +162,7 @@ void ClusterReach::Tell(const quota::QuotaTree::Change& change) {
     std::ranges::sort(groups);
     hooks_.set_groups(ns, std::move(groups));
   }
+  MovePlaces(change.quotas);
   NoteLosing(change.losing);
   for (const std::string& name : change.quotas) hooks_.on_moved({"", name});
   for (const std::string& name : change.parents) hooks_.on_promises(name);

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "controllers/quota/namespace_labels.h"
 #include "controllers/quota/reach.h"
 #include "controllers/quota/tracked_resource.h"
+#include "pkg/quota/cluster/limited_places.h"
 #include "pkg/quota/cluster/quota_tree.h"
 
 namespace controllers {
@@ -35,6 +37,8 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
     // The quota leaves other amounts to each of its children.
     std::function<void(const std::string& quota)> on_promises;
     std::function<void()> on_state;  // synced(), or a failure of the watch, may have changed
+    // Returns the resources that these names limit. Null: places() is not used.
+    std::function<std::set<api::GroupResource>(const quota::ResourceList& hard)> limited_by;
   };
   ClusterReach(const TrackingContext& context, Hooks hooks);
 
@@ -64,6 +68,8 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
   [[nodiscard]] std::string Newest() const override { return newest_; }
   [[nodiscard]] bool Reaches(std::string_view version) const override;
   [[nodiscard]] const quota::QuotaTree& tree() const { return tree_; }
+  // Where the quotas limit each resource. Empty without Hooks::limited_by.
+  [[nodiscard]] const quota::LimitedPlaces& places() const { return places_; }
   [[nodiscard]] const quota::QuotaTree* quota_tree() const override { return &tree_; }
 
   void BeginList() override;
@@ -81,11 +87,14 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
   // Returns false if nothing was waiting.
   bool TakeSome();
   void Tell(const quota::QuotaTree::Change& change);
+  void Limit(const quota::Quota* before, const quota::Quota& after);
+  void MovePlaces(const std::vector<std::string>& quotas);
   void NoteLosing(const std::vector<std::string>& quotas);
 
   TrackingContext context_;
   Hooks hooks_;
   quota::QuotaTree tree_;
+  quota::LimitedPlaces places_;
   std::map<std::string, Labels, std::less<>> waiting_;  // namespaces to be put into the tree
   // Quotas that lost a namespace lately, and until when they do not lower `used`.
   std::map<std::string, base::TimePoint, std::less<>> losing_;

@@ -21,6 +21,7 @@ constexpr std::chrono::milliseconds kEachChild{50};
 
 constexpr std::string_view kNotEnforced = "NotEnforced";
 constexpr std::string_view kExceedsParent = "GuaranteedExceedsParent";
+constexpr std::string_view kNotCountedYet = "NotCountedYet";
 
 // A message names at most so many namespaces.
 constexpr std::size_t kMostNamed = 10;
@@ -50,11 +51,14 @@ QuotaCondition ExemptOf(const std::vector<std::string>& namespaces) {
               " of its namespaces counts, and nothing is refused there: " + names};
 }
 
-// Used is also absent for a name that admission does not guard yet.
-std::string NotCountedYet(const quota::Quota& quota) {
+// Used is also absent for a name that admission does not guard yet. `unguarded`: of a quota that
+// was enforced, in further namespaces.
+std::string NotCountedYet(const quota::Quota& quota, const std::vector<std::string>& unguarded) {
   std::string names;
   for (const auto& [name, limit] : quota.hard) {
-    if (quota.status.used.Find(name) == nullptr) names += (names.empty() ? "" : ", ") + name;
+    const bool counted = quota.status.used.Find(name) != nullptr;
+    if (counted && !base::IsOneOf(name, unguarded)) continue;
+    names += (names.empty() ? "" : ", ") + name;
   }
   return names;
 }
@@ -77,7 +81,8 @@ base::Duration ClusterStatus::PeriodOf(const quota::Quota& quota) const {
 }
 
 json::Object ClusterStatus::Of(const quota::Quota& quota, const quota::QuotaStatus& desired,
-                               const std::vector<std::string>& unknown, Times times,
+                               const std::vector<std::string>& unknown,
+                               const std::vector<std::string>& unguarded, Times times,
                                std::optional<base::TimePoint>& missing_since) const {
   quota::Quota own = quota;
   own.status = desired;
@@ -89,7 +94,7 @@ json::Object ClusterStatus::Of(const quota::Quota& quota, const quota::QuotaStat
   if (!missing.empty() && !missing_since) missing_since = times.now;
   const bool lasts = missing_since && times.now - *missing_since >= kLasts;
   const QuotaCondition stale = Stale(quota, unknown);
-  const QuotaCondition ready = Ready(own, stale, missing, lasts);
+  const QuotaCondition ready = Ready(own, stale, missing, lasts, unguarded);
   std::vector<QuotaCondition> wanted = {ready, stale, OverLimit(quota, desired)};
   if (reach_.synced()) wanted.push_back(ExemptOf(ExemptIn(quota)));
   json::Object members;
@@ -120,10 +125,18 @@ std::vector<quota::Standing> ClusterStatus::WayUp(const quota::Quota& own) const
   return standings;
 }
 
-// Looks up each exempt namespace, because there are few; the quota may reach ten thousand.
+// Looks up each exempt namespace, or each of the quota: there may be ten thousand of both.
 std::vector<std::string> ClusterStatus::ExemptIn(const quota::Quota& quota) const {
+  const std::set<std::string, std::less<>>& exempt = *options_.exempt;
   std::vector<std::string> namespaces;
-  for (const std::string& ns : options_.exempt) {
+  if (reach_.tree().CountNamespaces(quota.key.name) < exempt.size()) {
+    reach_.tree().VisitNamespaces(quota.key.name, [&](std::string_view ns) {
+      if (exempt.contains(ns)) namespaces.emplace_back(ns);
+    });
+    std::ranges::sort(namespaces);
+    return namespaces;
+  }
+  for (const std::string& ns : exempt) {
     const auto& reach = reach_.tree().QuotasOf(ns);
     const auto found = std::ranges::find(reach, quota.key.name, &quota::QuotaTree::Reaching::name);
     if (found != reach.end()) namespaces.push_back(ns);
@@ -157,7 +170,8 @@ std::string ClusterStatus::WhyNotEnforced(const quota::Quota& quota) const {
 // Statuses of several quotas are written one after the other. So a guarantee may look incomplete
 // for a moment, and is reported only if this lasts or was reported before.
 QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondition& stale,
-                                    const quota::ResourceList& missing, bool lasts) const {
+                                    const quota::ResourceList& missing, bool lasts,
+                                    const std::vector<std::string>& unguarded) const {
   if (std::string why = WhyNotEnforced(quota); !why.empty()) {
     return {"Ready", false, std::string(kNotEnforced), std::move(why)};
   }
@@ -172,9 +186,17 @@ QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondit
                 " what is guaranteed here, missing: " + missing.ToString()};
   }
   if (stale.holds) return {"Ready", false, stale.reason, stale.message};
-  const std::string uncounted = NotCountedYet(quota);
+  // A new process does not know for a moment what is guarded, and a new quota below this one does
+  // not make this one new. So only a quota whose spec changed waits for the rules.
+  const json::Value* observed = quota.further_status.Find("observedGeneration");
+  const bool waits = before == nullptr || before->StringAt({"reason"}) == kNotCountedYet ||
+                     observed == nullptr || !quota.cluster ||
+                     observed->AsInt64() != quota.cluster->generation;
+  const std::string uncounted =
+      NotCountedYet(quota, waits ? unguarded : std::vector<std::string>());
   if (!uncounted.empty()) {
-    return {"Ready", false, "NotCountedYet", "not yet counted, or not yet enforced: " + uncounted};
+    return {"Ready", false, std::string(kNotCountedYet),
+            "not yet counted, or not yet enforced: " + uncounted};
   }
   if (!options_.guarded) {
     return {"Ready", true, "Counted",

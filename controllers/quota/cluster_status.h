@@ -46,10 +46,12 @@ class ClusterStatus {
         enforcement_(enforcement),
         options_(options) {}
 
-  // Returns the fields beside `desired`. The names in `unknown` could not be counted. A field whose
-  // value is unknown now is left out. `missing_since` keeps state of this quota between calls.
+  // Returns the fields beside `desired`. The names in `unknown` could not be counted, and admission
+  // does not guard those in `unguarded` yet, in some namespace. A field whose value is unknown now
+  // is left out. `missing_since` keeps state of this quota between calls.
   [[nodiscard]] json::Object Of(const quota::Quota& quota, const quota::QuotaStatus& desired,
-                                const std::vector<std::string>& unknown, Times times,
+                                const std::vector<std::string>& unknown,
+                                const std::vector<std::string>& unguarded, Times times,
                                 std::optional<base::TimePoint>& missing_since) const;
   // True if `desired` differs from the stored status in a field that may not wait.
   static bool IsUrgent(const json::Object& stored, const json::Object& desired);
@@ -61,7 +63,8 @@ class ClusterStatus {
   [[nodiscard]] std::vector<std::string> ExemptIn(const quota::Quota& quota) const;
   // `quota` has the status that is about to be written.
   [[nodiscard]] QuotaCondition Ready(const quota::Quota& quota, const QuotaCondition& stale,
-                                     const quota::ResourceList& missing, bool lasts) const;
+                                     const quota::ResourceList& missing, bool lasts,
+                                     const std::vector<std::string>& unguarded) const;
   // Why it is not enforced; "": it is, or nobody promised that.
   [[nodiscard]] std::string WhyNotEnforced(const quota::Quota& quota) const;
   [[nodiscard]] QuotaCondition Stale(const quota::Quota& quota,

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -63,14 +63,16 @@ struct QuotaControllerOptions {
   // count and admit. Null: always true. See OnLeading().
   std::function<bool()> leading;
   [[nodiscard]] bool Leads() const { return !leading || leading(); }
-  // True once admission guards the evaluator's resource in this namespace. A name enters
-  // status.hard only then. Null: admission does not decide for this quota API.
-  std::function<bool(const quota::Evaluator& evaluator, std::string_view ns)> guarded;
+  // True once admission guards the evaluator's resource in all namespaces of the quota. A name
+  // enters status.hard only then. Null: admission does not decide for this quota API.
+  std::function<bool(const quota::Evaluator& evaluator, const api::ObjectKey& quota)> guarded;
+  // Namespaces in which admission refuses nothing. Their quotas get an event about this. The set
+  // may change: see QuotaController::OnExempt(). Never null.
+  std::shared_ptr<const std::set<std::string, std::less<>>> exempt =
+      std::make_shared<std::set<std::string, std::less<>>>();
   // What admission is not asked about, for the condition Ready of ClusterQuotas; nullopt: it is not
   // known yet. Null: this daemon only counts them, or cannot know.
   std::function<std::optional<Unenforced>()> unenforced;
-  // Namespaces in which admission refuses nothing. Their quotas get an event about this.
-  std::set<std::string, std::less<>> exempt;
   // Called whenever tracker().Constrained() may have changed, once the quotas are listed. May be
   // null.
   std::function<void()> on_constrained;

@@ -69,7 +69,8 @@ Announcement UnknownNames(const std::vector<std::string>& names) {
 Announcement NotEnforced(const std::string& ns) {
   return {EventType::kWarning, "QuotaNotEnforced",
           "this quota is counted, but nothing is refused: namespace " + ns +
-              " is exempt, by --exempt-namespaces or as quota-controller-manager's own"};
+              " is exempt, by --exempt-namespaces, --exempt-namespace-selector or as "
+              "quota-controller-manager's own"};
 }
 
 Announcement MatchesNothing(const std::string& why) {

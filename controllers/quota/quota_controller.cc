@@ -13,6 +13,13 @@ constexpr std::size_t kQuotasAStep = 64;
 // moves from reserved to observed. So one recount serves all such events of this time.
 constexpr base::Duration kGathers = std::chrono::milliseconds(20);
 
+// True if the namespaces that it limits, or that those above it limit, may be others.
+bool LimitsElsewhere(const quota::Quota& before, const quota::Quota& after) {
+  if (!before.cluster || !after.cluster) return false;
+  return before.cluster->selector != after.cluster->selector ||
+         before.cluster->parent != after.cluster->parent;
+}
+
 }  // namespace
 
 QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi& api,
@@ -64,20 +71,21 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
 }
 
 std::unique_ptr<ClusterReach> QuotaController::NewClusterReach() {
-  return std::make_unique<ClusterReach>(
-      context_,
-      ClusterReach::Hooks{.set_groups =
-                              [this](const std::string& ns, std::vector<std::string> groups) {
-                                tracker_.SetGroups(ns, std::move(groups));
-                                if (listener_ != nullptr) listener_->OnReachOf(ns);
-                              },
-                          .on_moved = [this](const api::ObjectKey& key) { queue_.Add(key); },
-                          .on_promises = [this](const auto& quota) { TellChildren(quota); },
-                          .on_state =
-                              [this] {
-                                reporter_.OnResourceState();
-                                ForMany().report_all = true;
-                              }});
+  ClusterReach::Hooks hooks;
+  hooks.set_groups = [this](const std::string& ns, std::vector<std::string> groups) {
+    tracker_.SetGroups(ns, std::move(groups));
+    if (listener_ != nullptr) listener_->OnReachOf(ns);
+  };
+  hooks.on_moved = [this](const api::ObjectKey& key) { queue_.Add(key); };
+  hooks.on_promises = [this](const auto& quota) { TellChildren(quota); };
+  hooks.on_state = [this] {
+    reporter_.OnResourceState();
+    ForMany().report_all = true;
+  };
+  if (options_.guarded) {
+    hooks.limited_by = [this](const quota::ResourceList& hard) { return tracker_.LimitedBy(hard); };
+  }
+  return std::make_unique<ClusterReach>(context_, std::move(hooks));
 }
 
 std::unique_ptr<EnforcementWatch> QuotaController::NewEnforcement() {
@@ -144,7 +152,7 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   if (cluster_) cluster_->OnQuota(before, after);
   if (listener_ != nullptr) listener_->OnClusterQuota(before, after);
   const bool renamed = before == nullptr || after == nullptr || before->hard != after->hard;
-  if (renamed) NoticeConstraints();
+  if (renamed || LimitsElsewhere(*before, *after)) NoticeConstraints();
   reporter_.OnQuota(before, after);
   if (after == nullptr) {
     if (largest_) largest_->Forget(before->key);

@@ -51,6 +51,10 @@ class QuotaController final : public QuotaListener, public UsageListener {
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] const Accounts& accounts() const { return accounts_; }
   [[nodiscard]] const Reach& reach() const { return reach_; }
+  // Where ClusterQuotas limit each resource; null if the quotas are namespaced.
+  [[nodiscard]] const quota::LimitedPlaces* places() const {
+    return cluster_ == nullptr ? nullptr : &cluster_->places();
+  }
   // True if all quotas are known, and all namespaces that they may reach.
   [[nodiscard]] bool KnowsReach() const {
     return store_.synced() && (cluster_ == nullptr || cluster_->synced());
@@ -72,6 +76,8 @@ class QuotaController final : public QuotaListener, public UsageListener {
 
   // The answers of `guarded` have changed.
   void OnGuards() { ForMany().recount_all = true; }
+  // The set `exempt` has changed.
+  void OnExempt() { ForMany().report_all = true; }
   // `leading` became true: all quotas are checked.
   void OnLeading() {
     if (enforcement_) enforcement_->Restart();

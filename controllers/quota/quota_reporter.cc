@@ -133,7 +133,7 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
   };
   const Flaws flaws{.uncountable = UncountableNames(parts_.api, quota->hard),
                     .matches_nothing = WhyNothingMatches(parts_.api, quota->selector),
-                    .exempt = parts_.options.exempt.contains(key.ns),
+                    .exempt = parts_.options.exempt->contains(key.ns),
                     .unreadable = quota->unreadable.why,
                     .not_in_force = NotInForceOf(quota->further_status.Find("conditions"))};
   const auto again = conditions_.Look(*quota, ObstaclesOf(*quota), flaws, now, server_since_, say);

@@ -19,9 +19,11 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   recount.over = account.list && next.list.entries() != account.list->entries();
   quota::ResourceList held = account.strangers.Held();
   held.Add(accounting::Outstanding(next.list, view));
-  const auto guarded = parts_.options.guarded ? std::optional(Guarded(quota)) : std::nullopt;
+  const Pending pending = PendingNames(quota);
+  const auto in_force =
+      parts_.options.guarded ? std::optional(InForce(quota, pending)) : std::nullopt;
   quota::QuotaStatus desired =
-      quota::DesiredStatus(guarded ? *guarded : quota, count.observed, held);
+      quota::DesiredStatus(in_force ? *in_force : quota, count.observed, held);
   const bool recorded = !account.list || account.list->used == desired.used;
   const bool plausible = !takes_back && quota.garbage.why.empty() &&
                          desired.hard == quota.status.hard &&
@@ -31,15 +33,16 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   next.list.strangers = account.strangers.Held();
   next.used = std::move(desired.used);
   recount.write = {.quota = {}, .hard = std::move(desired.hard), .standing = std::move(next)};
-  if (cluster_ != nullptr) AddFurther(quota, account, count, recount);
+  if (cluster_ != nullptr) AddFurther(quota, account, count, pending.unguarded, recount);
   return recount;
 }
 
 void RecountPlanner::AddFurther(const quota::Quota& quota, Account& account,
-                                const QuotaCount& count, Recount& recount) const {
+                                const QuotaCount& count, const std::vector<std::string>& unguarded,
+                                Recount& recount) const {
   const quota::QuotaStatus desired{recount.write.hard, recount.write.standing.used};
   const base::TimePoint now = parts_.Now();
-  recount.write.further = cluster_->Of(quota, desired, count.observed.unknown,
+  recount.write.further = cluster_->Of(quota, desired, count.observed.unknown, unguarded,
                                        {.now = now, .wall = parts_.context.scheduler->WallNow()},
                                        account.missing_since);
   const json::Object& further = recount.write.further;
@@ -54,21 +57,36 @@ void RecountPlanner::AddFurther(const quota::Quota& quota, Account& account,
   if (lasts > now) recount.waits_until = std::min(recount.waits_until, lasts);
 }
 
-// A name that admission does not guard yet stays out of status.hard: a name in status.hard is
-// enforced.
-quota::Quota RecountPlanner::Guarded(const quota::Quota& quota) const {
-  quota::Quota guarded = quota;
+RecountPlanner::Pending RecountPlanner::PendingNames(const quota::Quota& quota) const {
+  Pending pending;
+  if (!parts_.options.guarded) return pending;
+  const auto add = [](std::vector<std::string>& names, const UsageSource& source) {
+    names.insert(names.end(), source.names.begin(), source.names.end());
+  };
   for (const UsageSource& source : parts_.tracker.SourcesOf(quota.hard)) {
     // A name whose kind is not served stays out as well. Objects that count under other names must
     // not wait for it.
     const bool countable = source.tracked != nullptr || !source.evaluator->classes ||
                            !source.evaluator->classes->usage_of_kind;
-    if (countable && parts_.options.guarded(*source.evaluator, quota.key.ns)) continue;
-    for (const std::string& name : source.names) {
-      if (quota.status.hard.Find(name) == nullptr) guarded.hard.Erase(name);
+    if (!countable) {
+      add(pending.not_served, source);
+    } else if (!parts_.options.guarded(*source.evaluator, quota.key)) {
+      add(pending.unguarded, source);
     }
   }
-  return guarded;
+  return pending;
+}
+
+// A name in status.hard is enforced. One that was enforced stays: rules that are still to be stored
+// for further namespaces must not end the limit in the others.
+quota::Quota RecountPlanner::InForce(const quota::Quota& quota, const Pending& pending) {
+  quota::Quota in_force = quota;
+  for (const auto* names : {&pending.not_served, &pending.unguarded}) {
+    for (const std::string& name : *names) {
+      if (quota.status.hard.Find(name) == nullptr) in_force.hard.Erase(name);
+    }
+  }
+  return in_force;
 }
 
 }  // namespace controllers

@@ -34,9 +34,15 @@ class RecountPlanner {
                const QuotaView& view, bool takes_back) const;
 
  private:
-  [[nodiscard]] quota::Quota Guarded(const quota::Quota& quota) const;
+  // Names that do not enter status.hard yet.
+  struct Pending {
+    std::vector<std::string> not_served;  // nothing can be counted under them
+    std::vector<std::string> unguarded;   // by admission, in some namespace of the quota
+  };
+  [[nodiscard]] Pending PendingNames(const quota::Quota& quota) const;
+  [[nodiscard]] static quota::Quota InForce(const quota::Quota& quota, const Pending& pending);
   void AddFurther(const quota::Quota& quota, Account& account, const QuotaCount& count,
-                  Recount& recount) const;
+                  const std::vector<std::string>& unguarded, Recount& recount) const;
 
   const ControllerParts& parts_;
   const ClusterStatus* cluster_;

@@ -70,11 +70,12 @@ class Tracker {
   // The evaluators of resources that quotas name and the server serves. Valid until the next
   // suspension.
   [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;
-  // False: any namespace may be limited.
-  [[nodiscard]] bool limits_by_namespace() const { return by_namespace_; }
   // The namespaces in which quotas limit the resource. Empty unless `by_namespace`. Valid until the
   // next OnQuota().
   [[nodiscard]] const LimitedNamespaces& NamespacesOf(const api::GroupResource& resource) const;
+  // The resources of the evaluators of `hard`, and of evaluators that may own a name of `hard`
+  // because of their classes.
+  [[nodiscard]] std::set<api::GroupResource> LimitedBy(const quota::ResourceList& hard) const;
   // The resources that are watched now.
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
   // Lists everything again, because the server was restored to an earlier state.
@@ -99,9 +100,6 @@ class Tracker {
 
   [[nodiscard]] std::map<api::GroupResource, quota::Evaluator> EvaluatorsFor(
       const quota::ResourceList& hard) const;
-  // The resources of the evaluators of `hard`, and of evaluators that may own a name of `hard`
-  // because of their classes.
-  [[nodiscard]] std::set<api::GroupResource> LimitedBy(const quota::ResourceList& hard) const;
   void CountNames(const quota::Quota* before, const quota::Quota* after);
   void WantByClasses();
   void CountNamespaces(const quota::Quota* before, const quota::Quota* after);

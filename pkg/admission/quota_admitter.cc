@@ -230,7 +230,7 @@ base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Wai
 }
 
 bool QuotaAdmitter::MayLimit(const Review& review) const {
-  if (options_.exempt_namespaces.contains(review.ns)) return false;
+  if (options_.exempt_namespaces->contains(review.ns)) return false;
   const QuotaBook::Presence known = book_.Look(review.ns);
   if (known.complete && !known.any) return false;
   const api::GroupResource resource = review.resource.WithoutVersion();
@@ -244,7 +244,7 @@ base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint de
   auto counter = evaluator == nullptr ? CounterOf(api_, resource) : std::nullopt;
   if (counter) evaluator = &*counter;
   if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
-  if (options_.exempt_namespaces.contains(review.ns)) co_return Answer{};
+  if (options_.exempt_namespaces->contains(review.ns)) co_return Answer{};
   if (!Handles(*evaluator, review)) co_return Answer{};
   // As in apiserver v0.36.3, pkg/admission/plugin/resourcequota/controller.go.
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {

@@ -41,7 +41,9 @@ struct QuotaAdmitterOptions {
   std::size_t max_batch = 512;
   base::Duration retry = std::chrono::milliseconds(50);  // after a failed write, doubled each time
   bool warn_near_limits = true;
-  std::set<std::string, std::less<>> exempt_namespaces = {};  // nothing is refused there
+  // Nothing is refused there. The set may change. Never null.
+  std::shared_ptr<const std::set<std::string, std::less<>>> exempt_namespaces =
+      std::make_shared<std::set<std::string, std::less<>>>();
 };
 
 class QuotaAdmitter final : public Admitter {

@@ -7,6 +7,9 @@
 
 namespace api {
 
+// The API server sets this label on each namespace to the namespace's name.
+inline constexpr std::string_view kNamespaceLabel = "kubernetes.io/metadata.name";
+
 // A name of a namespace or a Service, and of few other kinds: at most 63 characters a-z, 0-9 and
 // "-", which is neither first nor last.
 bool IsDns1123Label(std::string_view text);

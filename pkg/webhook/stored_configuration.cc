@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,11 +12,12 @@
 #include "pkg/api/object_meta.h"
 #include "pkg/base/base64.h"
 #include "pkg/webhook/ownership.h"
+#include "pkg/webhook/selected_namespaces.h"
 
 namespace webhook {
 namespace {
 
-bool Names(const json::Array& texts, std::string_view text) {
+bool Has(const json::Array& texts, std::string_view text) {
   return std::ranges::any_of(texts, [&](const json::Value& known) {
     return known.AsString() != nullptr && *known.AsString() == text;
   });
@@ -29,45 +31,18 @@ std::string QuotaApiOf(const json::Value& webhook) {
   return at == std::string_view::npos ? "" : std::string(path.substr(at + kValidatePath.size()));
 }
 
-// The namespaces in both.
-Namespaces Intersection(const Namespaces& a, const Namespaces& b) {
-  if (a.all_but && b.all_but) {
-    Namespaces both = a;
-    both.names.insert(b.names.begin(), b.names.end());
-    return both;
-  }
-  const Namespaces& these = a.all_but ? b : a;
-  const Namespaces& others = a.all_but ? a : b;
-  Namespaces both{.all_but = false};
-  for (const std::string& ns : these.names) {
-    if (others.Contain(ns)) both.names.insert(ns);
-  }
-  return both;
-}
+using Names = std::set<std::string, std::less<>>;
 
-// The namespaces that the webhook selects; nullopt if we never write such a selector.
-std::optional<Namespaces> SelectedBy(const json::Value& webhook) {
-  const json::Value* labels = webhook.At({"namespaceSelector", "matchLabels"});
-  if (labels != nullptr && labels->IsObject() && !labels->AsObject()->empty()) return std::nullopt;
-  const json::Value* selector = webhook.At({"namespaceSelector"});
-  if (selector == nullptr) return Namespaces{};
-  const json::Array& expressions = selector->ArrayAt({"matchExpressions"});
-  if (expressions.empty()) return Namespaces{};
-  const json::Value& expression = expressions.front();
-  if (expressions.size() > 1 || expression.StringAt({"key"}) != kNamespaceLabel) {
-    return std::nullopt;
-  }
-  const std::string_view relation = expression.StringAt({"operator"});
-  if (relation != "In" && relation != "NotIn") return std::nullopt;
-  Namespaces selected{.all_but = relation == "NotIn"};
-  for (const json::Value& ns : expression.ArrayAt({"values"})) {
-    if (ns.AsString() != nullptr) selected.names.insert(*ns.AsString());
-  }
-  return selected;
-}
-
+// What a webhook asks about a resource: "CREATE", "UPDATE", or a subresource.
+struct Question {
+  std::string operation;
+  std::string condition;
+  std::string version;
+  auto operator<=>(const Question&) const = default;
+};
 struct ReadGuard {
   GuardedResource guarded;
+  std::map<Question, std::vector<Selected>> asked;
   bool creates = false;
 };
 using ReadByKey = std::map<std::pair<std::string, api::GroupResource>, ReadGuard>;
@@ -76,7 +51,7 @@ using ReadByKey = std::map<std::pair<std::string, api::GroupResource>, ReadGuard
 struct Asking {
   std::string quota_api;
   std::string condition;
-  Namespaces namespaces;
+  Selected selected;
 };
 
 void ReadResource(const json::Value& rule, const std::string& group, std::string_view text,
@@ -87,26 +62,34 @@ void ReadResource(const json::Value& rule, const std::string& group, std::string
   ReadGuard& read = found[{asking.quota_api, resource}];
   read.guarded.quota_api = asking.quota_api;
   read.guarded.resource = resource;
-  read.guarded.namespaces = Intersection(read.guarded.namespaces, asking.namespaces);
   for (const json::Value& version : rule.ArrayAt({"apiVersions"})) {
     const bool any = version.AsString() == nullptr || *version.AsString() == "*";
     read.guarded.version = any ? "" : *version.AsString();
   }
+  const auto ask = [&](std::string operation) {
+    read.asked[{std::move(operation), asking.condition, read.guarded.version}].push_back(
+        asking.selected);
+  };
   const json::Array& operations = rule.ArrayAt({"operations"});
   // A CREATE with a condition guards nothing: the condition may exclude creations.
   const bool creates = slash == text.size() && asking.condition.empty();
-  if (creates && Names(operations, "CREATE")) read.creates = true;
-  if (!Names(operations, "UPDATE")) return;
+  if (creates && Has(operations, "CREATE")) {
+    read.creates = true;
+    ask("CREATE");
+  }
+  if (!Has(operations, "UPDATE")) return;
   if (slash < text.size()) {
     read.guarded.subresources.emplace_back(text.substr(slash + 1));
+    ask(std::string(text.substr(slash)));
   } else {
     read.guarded.updates = true;
     read.guarded.update_condition = asking.condition;
+    ask("UPDATE");
   }
 }
 
-void ReadWebhook(const json::Value& webhook, const Namespaces& namespaces, ReadByKey& found) {
-  Asking asking{.quota_api = QuotaApiOf(webhook), .condition = "", .namespaces = namespaces};
+void ReadWebhook(const json::Value& webhook, const Selected& selected, ReadByKey& found) {
+  Asking asking{.quota_api = QuotaApiOf(webhook), .condition = "", .selected = selected};
   if (asking.quota_api.empty()) return;
   for (const json::Value& one : webhook.ArrayAt({"matchConditions"})) {
     asking.condition = one.StringAt({"expression"});
@@ -121,11 +104,19 @@ void ReadWebhook(const json::Value& webhook, const Namespaces& namespaces, ReadB
   }
 }
 
-std::vector<GuardedResource> Collect(ReadByKey&& found) {
+// A resource is guarded where everything is asked that any webhook asks about it.
+std::vector<GuardedResource> Collect(ReadByKey&& found, const Names& exempt) {
   std::vector<GuardedResource> guarded;
   for (auto& [key, read] : found) {
+    if (!read.creates) continue;
     std::ranges::sort(read.guarded.subresources);
-    if (read.creates) guarded.push_back(std::move(read.guarded));
+    const auto repeated = std::ranges::unique(read.guarded.subresources);
+    read.guarded.subresources.erase(repeated.begin(), repeated.end());
+    for (const auto& [question, selected] : read.asked) {
+      read.guarded.namespaces =
+          Intersection(read.guarded.namespaces, Union(selected, exempt), exempt);
+    }
+    guarded.push_back(std::move(read.guarded));
   }
   return guarded;
 }
@@ -236,17 +227,17 @@ json::Array MergedOwners(const json::Value& live, const json::Value& desired) {
 
 }  // namespace
 
-std::vector<GuardedResource> GuardedBy(const json::Value& configuration) {
+std::vector<GuardedResource> GuardedBy(const json::Value& configuration,
+                                       const json::Value& not_exempt) {
   ReadByKey found;
   for (const json::Value& webhook : configuration.ArrayAt({"webhooks"})) {
-    const auto selected = SelectedBy(webhook);
-    const bool all = !selected || selected->all_but;
-    ReadWebhook(webhook, all ? Namespaces{} : *selected, found);
+    ReadWebhook(webhook, AtMostSelectedBy(webhook, not_exempt), found);
   }
-  return Collect(std::move(found));
+  return Collect(std::move(found), {});
 }
 
-std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const json::Value& desired) {
+std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const json::Value& desired,
+                                              const Names& exempt, const json::Value& not_exempt) {
   const bool leaves_bundle = LeavesBundle(live, desired);
   const auto shell = [&](const json::Value& webhook) {
     json::Array one{webhook};
@@ -256,19 +247,22 @@ std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const jso
     if (leaves_bundle) DropCaBundles(one);
     return one[0];
   };
+  json::Array shells;  // of `desired`: they differ in the quota API only
+  for (const json::Value& webhook : desired.ArrayAt({"webhooks"})) {
+    json::Value wanted = shell(webhook);
+    if (std::ranges::find(shells, wanted) == shells.end()) shells.push_back(std::move(wanted));
+  }
   ReadByKey found;
   for (const json::Value& webhook : live.ArrayAt({"webhooks"})) {
     // We write at most one condition. Another one may exclude requests that can need quota.
     if (!webhook.IsObject() || webhook.ArrayAt({"matchConditions"}).size() > 1) continue;
-    const auto selected = SelectedBy(webhook);
-    const auto agrees = [&](const json::Value& wanted) {
-      return SaysTheSame(shell(webhook), shell(wanted));
-    };
-    if (selected && std::ranges::any_of(desired.ArrayAt({"webhooks"}), agrees)) {
-      ReadWebhook(webhook, *selected, found);
-    }
+    const auto selected = SelectedBy(webhook, not_exempt);
+    if (!selected) continue;
+    const json::Value shown = shell(webhook);
+    const auto agrees = [&](const json::Value& wanted) { return SaysTheSame(shown, wanted); };
+    if (std::ranges::any_of(shells, agrees)) ReadWebhook(webhook, *selected, found);
   }
-  return Collect(std::move(found));
+  return Collect(std::move(found), exempt);
 }
 
 bool SameConfiguration(const json::Value& live, const json::Value& desired) {

@@ -15,11 +15,17 @@
 namespace webhook {
 
 // The resources that a stored configuration sends to us; sorted. A resource is guarded only if a
-// rule names its CREATE. For an "all but" selector the excluded names are left out.
-std::vector<GuardedResource> GuardedBy(const json::Value& configuration);
+// rule names its CREATE. For an "all but" selector the excluded names are left out, and for a label
+// everything that is excluded beside it. `not_exempt` as below.
+std::vector<GuardedResource> GuardedBy(const json::Value& configuration,
+                                       const json::Value& not_exempt = {});
 // The same, but only for webhooks that equal one of `desired` in all but name, rules, selector and
-// condition: others may not reach us. Here the excluded names are included.
-std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const json::Value& desired);
+// condition: others may not reach us. Here the excluded names are included. A label key is
+// included if every namespace with this label is selected, except those of `exempt`. `not_exempt`
+// is ConfigurationOptions::NotExempt(): a selector may have it.
+std::vector<GuardedResource> GuardedAsDesired(const json::Value& live, const json::Value& desired,
+                                              const std::set<std::string, std::less<>>& exempt = {},
+                                              const json::Value& not_exempt = {});
 
 // True if `live` equals `desired`. Ignored are: labels and annotations of others, the server's
 // defaults, and the CA bundle if somebody injects it (cert-manager.io/inject-ca-from) or `desired`

@@ -1,11 +1,14 @@
 #include "pkg/webhook/webhook_configuration.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
 #include <set>
 
+#include "pkg/api/names.h"
 #include "pkg/base/base64.h"
 #include "pkg/quota/hash.h"
 
@@ -68,13 +71,63 @@ json::Object ClientConfig(const ConfigurationOptions& options, const std::string
   return config;
 }
 
-json::Object NamespaceSelector(const ConfigurationOptions& options, const Namespaces& where) {
-  const auto names = where.all_but ? options.Exempt() : where.names;
-  if (where.all_but && names.empty()) return {};
-  return {
-      {"matchExpressions", json::Array{json::Object{{"key", std::string(kNamespaceLabel)},
-                                                    {"operator", where.all_but ? "NotIn" : "In"},
-                                                    {"values", ToArray(names)}}}}};
+const char* NameOf(api::LabelOperator op) {
+  switch (op) {
+    case api::LabelOperator::kIn:
+      return "In";
+    case api::LabelOperator::kNotIn:
+      return "NotIn";
+    case api::LabelOperator::kExists:
+      return "Exists";
+    default:
+      return "DoesNotExist";
+  }
+}
+
+json::Value Expression(std::string_view key, const char* relation) {
+  return json::Object{{"key", std::string(key)}, {"operator", relation}};
+}
+
+json::Value NameExpression(const char* relation, const std::set<std::string, std::less<>>& names) {
+  return json::Object{{"key", std::string(api::kNamespaceLabel)},
+                      {"operator", relation},
+                      {"values", ToArray(names)}};
+}
+
+json::Object SelectorOf(json::Array expressions) {
+  if (expressions.empty()) return {};
+  return {{"matchExpressions", std::move(expressions)}};
+}
+
+// A namespace that several of them could select is selected by the first one alone.
+std::vector<json::Object> SelectorsOf(const ConfigurationOptions& options,
+                                      const Namespaces& where) {
+  auto left_out = options.Exempt();
+  const json::Value not_exempt = options.NotExempt();
+  std::vector<json::Object> selectors;
+  const auto add = [&](json::Array expressions) {
+    if (!not_exempt.IsNull()) expressions.push_back(not_exempt);
+    selectors.push_back(SelectorOf(std::move(expressions)));
+  };
+  if (where.all_but) {
+    json::Array all;
+    if (!left_out.empty()) all.push_back(NameExpression("NotIn", left_out));
+    add(std::move(all));
+    return selectors;
+  }
+  if (!where.names.empty()) {
+    add({NameExpression("In", where.names)});
+    left_out.insert(where.names.begin(), where.names.end());
+  }
+  json::Array without;
+  if (!left_out.empty()) without.push_back(NameExpression("NotIn", left_out));
+  for (const std::string& key : where.label_keys) {
+    json::Array labelled{Expression(key, "Exists")};
+    std::ranges::copy(without, std::back_inserter(labelled));
+    add(std::move(labelled));
+    without.push_back(Expression(key, "DoesNotExist"));
+  }
+  return selectors;
 }
 
 // The properties that all webhooks of one quota API share.
@@ -84,7 +137,7 @@ struct Callee {
   std::string_view ca_pem;
 };
 
-json::Object Webhook(const Callee& callee, std::string name, const Namespaces& where,
+json::Object Webhook(const Callee& callee, std::string name, json::Object selector,
                      json::Array rules) {
   const ConfigurationOptions& options = callee.options;
   return {{"name", std::move(name)},
@@ -92,34 +145,40 @@ json::Object Webhook(const Callee& callee, std::string name, const Namespaces& w
           {"clientConfig", ClientConfig(options, callee.quota_api, callee.ca_pem)},
           {"failurePolicy", options.failure_policy},
           {"matchPolicy", "Equivalent"},
-          {"namespaceSelector", NamespaceSelector(options, where)},
+          {"namespaceSelector", std::move(selector)},
           {"objectSelector", json::Object()},
           {"rules", std::move(rules)},
           {"sideEffects", "NoneOnDryRun"},  // a dry run reserves nothing
           {"timeoutSeconds", options.timeout.count()}};
 }
 
-// "updates.services.core.quota-controller-manager.io". If group and plural are too long for a name,
-// a hash replaces them.
-std::string NameOfUpdates(const api::GroupResource& resource, const std::string& quota_api) {
+// "updates.services.core.quota-controller-manager.io", the next for the same resource
+// "updates-2.…". If group and plural are too long for a name, a hash replaces them.
+std::string NameOfUpdates(const api::GroupResource& resource, const std::string& quota_api,
+                          std::size_t number) {
+  const std::string start = number == 1 ? "updates." : "updates-" + std::to_string(number) + ".";
   const std::string suffix = "." + quota_api + std::string(kDomain);
-  std::string name = "updates." + resource.ToString() + suffix;
+  std::string name = start + resource.ToString() + suffix;
   if (name.size() <= kLongestName) return name;
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx",
                 static_cast<unsigned long long>(quota::HashText(resource.ToString())));
-  return std::string("updates.x").append(digits.data()).append(suffix);
+  return std::string(start).append("x").append(digits.data()).append(suffix);
 }
 
-json::Value UpdatesWebhook(const Callee& callee, const GuardedResource& guarded) {
-  json::Array rules{
-      Rule("UPDATE", {guarded.resource.group, guarded.version}, {guarded.resource.resource})};
-  json::Object webhook = Webhook(callee, NameOfUpdates(guarded.resource, guarded.quota_api),
-                                 guarded.namespaces, std::move(rules));
-  webhook.Set("matchConditions",
-              json::Array{json::Object{{"name", "can-need-quota"},
-                                       {"expression", guarded.update_condition}}});
-  return webhook;
+void AddUpdates(const Callee& callee, const GuardedResource& guarded, json::Array& webhooks) {
+  std::size_t number = 0;
+  for (json::Object& selector : SelectorsOf(callee.options, guarded.namespaces)) {
+    json::Array rules{
+        Rule("UPDATE", {guarded.resource.group, guarded.version}, {guarded.resource.resource})};
+    json::Object webhook =
+        Webhook(callee, NameOfUpdates(guarded.resource, guarded.quota_api, ++number),
+                std::move(selector), std::move(rules));
+    webhook.Set("matchConditions",
+                json::Array{json::Object{{"name", "can-need-quota"},
+                                         {"expression", guarded.update_condition}}});
+    webhooks.emplace_back(std::move(webhook));
+  }
 }
 
 // Adds the operations that need no condition.
@@ -158,46 +217,63 @@ std::vector<Alike> Unconditional(const std::vector<GuardedResource>& guarded) {
 json::Array WebhooksOf(const Callee& callee, const std::vector<GuardedResource>& guarded) {
   json::Array webhooks;
   for (const Alike& alike : Unconditional(guarded)) {
-    std::string name = callee.quota_api + std::string(kDomain);
-    if (!webhooks.empty()) {
-      name.insert(0, "creates-" + std::to_string(webhooks.size() + 1) + ".");
+    for (json::Object& selector : SelectorsOf(callee.options, alike.where)) {
+      std::string name = callee.quota_api + std::string(kDomain);
+      if (!webhooks.empty()) {
+        name.insert(0, "creates-" + std::to_string(webhooks.size() + 1) + ".");
+      }
+      webhooks.emplace_back(
+          Webhook(callee, std::move(name), std::move(selector), RulesOf(alike.groups)));
     }
-    webhooks.emplace_back(Webhook(callee, std::move(name), alike.where, RulesOf(alike.groups)));
   }
   for (const GuardedResource& one : guarded) {
-    if (one.updates && !one.update_condition.empty()) {
-      webhooks.push_back(UpdatesWebhook(callee, one));
-    }
+    if (one.updates && !one.update_condition.empty()) AddUpdates(callee, one, webhooks);
   }
   return webhooks;
 }
 
-std::size_t CountNames(const std::vector<GuardedResource>& guarded) {
-  std::size_t names = 0;
-  for (const Alike& alike : Unconditional(guarded)) names += alike.where.names.size();
-  for (const GuardedResource& one : guarded) {
-    if (!one.update_condition.empty()) names += one.namespaces.names.size();
+// How much of the object the selectors take.
+struct Extent {
+  std::size_t names = 0;     // that are written, beside exempt ones
+  std::size_t for_keys = 0;  // webhooks
+  void Add(const Namespaces& where) {
+    names += where.names.size() * (1 + where.label_keys.size());
+    for_keys += where.label_keys.size();
   }
-  return names;
+};
+
+void AddTo(Extent& extent, const std::vector<GuardedResource>& guarded) {
+  for (const Alike& alike : Unconditional(guarded)) extent.Add(alike.where);
+  for (const GuardedResource& one : guarded) {
+    if (!one.update_condition.empty()) extent.Add(one.namespaces);
+  }
 }
 
 using ByQuotaApi = std::map<std::string, std::vector<GuardedResource>>;
 
-// The resources that rules can name, sorted. Selects all namespaces where there are too many names.
+// The resources that rules can name, sorted. Selects all namespaces where there are too many names
+// or label keys.
 ByQuotaApi Bounded(const std::vector<GuardedResource>& guarded) {
   const std::set<GuardedResource> sorted(guarded.begin(), guarded.end());
   ByQuotaApi apis;
   for (const GuardedResource& one : sorted) {
-    const bool nowhere = !one.namespaces.all_but && one.namespaces.names.empty();
+    const Namespaces& where = one.namespaces;
+    const bool nowhere = !where.all_but && where.names.empty() && where.label_keys.empty();
     if (nowhere || !IsPlain(one.resource)) continue;
     GuardedResource& added = apis[one.quota_api].emplace_back(one);
-    if (added.namespaces.names.size() > kMostNamespaces) added.namespaces = {};
+    const bool many =
+        where.names.size() > kMostNamespaces || where.label_keys.size() > kMostLabelKeys;
+    if (many) added.namespaces = {};
   }
-  std::size_t names = 0;
-  for (const auto& [quota_api, resources] : apis) names += CountNames(resources);
-  if (names <= kMostNamesInAll) return apis;
+  Extent extent;
+  for (const auto& [quota_api, resources] : apis) AddTo(extent, resources);
+  const bool too_many_names = extent.names > kMostNamesInAll;
+  const bool too_many_webhooks = extent.for_keys > kMostWebhooksForKeys;
   for (auto& [quota_api, resources] : apis) {
-    for (GuardedResource& one : resources) one.namespaces = {};
+    for (GuardedResource& one : resources) {
+      const bool by_keys = !one.namespaces.label_keys.empty();
+      if (too_many_names || (too_many_webhooks && by_keys)) one.namespaces = {};
+    }
   }
   return apis;
 }
@@ -214,6 +290,38 @@ std::set<std::string, std::less<>> ConfigurationOptions::Exempt() const {
   std::set<std::string, std::less<>> exempt(exempt_namespaces.begin(), exempt_namespaces.end());
   if (const auto* service = std::get_if<ServiceReference>(&endpoint)) exempt.insert(service->ns);
   return exempt;
+}
+
+std::optional<api::LabelRequirement> Negation(const api::LabelRequirement& requirement) {
+  using Operator = api::LabelOperator;
+  api::LabelRequirement other = requirement;
+  switch (requirement.op) {
+    case Operator::kIn:
+      other.op = Operator::kNotIn;
+      return other;
+    case Operator::kNotIn:
+      other.op = Operator::kIn;
+      return other;
+    case Operator::kExists:
+      other.op = Operator::kDoesNotExist;
+      return other;
+    case Operator::kDoesNotExist:
+      other.op = Operator::kExists;
+      return other;
+    case Operator::kGreaterThan:
+    case Operator::kLessThan:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+json::Value ConfigurationOptions::NotExempt() const {
+  if (!exempt_labels) return {};
+  const auto other = Negation(*exempt_labels);
+  CHECK(other) << exempt_labels->key;
+  json::Object expression{{"key", other->key}, {"operator", std::string(NameOf(other->op))}};
+  if (!other->values.empty()) expression.Set("values", ToArray(other->values));
+  return expression;
 }
 
 bool IsPlain(const api::GroupResource& resource) {

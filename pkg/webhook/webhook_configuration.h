@@ -7,10 +7,13 @@
 // Rules are as narrow as possible. Rules without a condition (every CREATE, and the UPDATE of
 // subresources) share one webhook for all resources of a quota API that are limited in the same
 // namespaces. An UPDATE with a condition is a webhook of its own, because conditions belong to
-// webhooks, not to rules. Equal input, in any order, gives an identical object. No I/O; any thread.
+// webhooks, not to rules. A namespaceSelector cannot say "has one of these labels", so each label
+// key is a webhook of its own, which leaves out the namespaces of the keys before it: no request is
+// sent twice. Equal input, in any order, gives an identical object. No I/O; any thread.
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,6 +21,7 @@
 #include <vector>
 
 #include "pkg/api/resource.h"
+#include "pkg/api/selector.h"
 #include "pkg/json/value.h"
 #include "pkg/quota/evaluator.h"
 #include "pkg/webhook/endpoint.h"
@@ -28,13 +32,13 @@ namespace webhook {
 inline const api::GroupVersionResource kWebhookConfigurations{"admissionregistration.k8s.io", "v1",
                                                               "validatingwebhookconfigurations"};
 
-// The API server sets this label on each namespace to the namespace's name.
-inline constexpr std::string_view kNamespaceLabel = "kubernetes.io/metadata.name";
-
-// A set of namespaces: only these names, or all but these.
+// A set of namespaces: all but those with these names, or those with these names and those with at
+// least one of these labels, whatever its value.
 struct Namespaces {
   bool all_but = true;
   std::set<std::string, std::less<>> names = {};
+  std::set<std::string, std::less<>> label_keys = {};  // empty if all_but
+  // By its name alone.
   [[nodiscard]] bool Contain(std::string_view ns) const { return names.contains(ns) != all_but; }
   auto operator<=>(const Namespaces&) const = default;
 };
@@ -45,6 +49,12 @@ inline constexpr std::size_t kMostNamespaces = 500;
 // If the object would contain more names than this in all, every webhook selects all namespaces:
 // the object must fit into one request.
 inline constexpr std::size_t kMostNamesInAll = 5000;
+// If a resource is limited in the namespaces of more label keys than this, the webhook selects all
+// namespaces: each key needs a webhook of its own.
+inline constexpr std::size_t kMostLabelKeys = 8;
+// If label keys would need more webhooks than this in all, these select all namespaces: each of
+// them repeats the CA bundle, and the API server compares each request with each.
+inline constexpr std::size_t kMostWebhooksForKeys = 100;
 
 // A resource of one quota API whose requests must reach us: every CREATE, and these updates.
 struct GuardedResource {
@@ -54,7 +64,7 @@ struct GuardedResource {
   bool updates = false;
   std::string update_condition;           // CEL; "": every UPDATE
   std::vector<std::string> subresources;  // sorted
-  Namespaces namespaces = {};             // all_but: exempt ones are excluded, too
+  Namespaces namespaces = {};  // exempt ones are excluded, too, but not those that are named
   auto operator<=>(const GuardedResource&) const = default;
 };
 
@@ -70,9 +80,16 @@ struct ConfigurationOptions {
   // the cluster needs to start, and the daemon itself, can always be started again.
   std::vector<std::string> exempt_namespaces{"kube-system", "kube-public", "kube-node-lease"};
   std::chrono::seconds timeout{10};
-  // These, and the namespace of the Service.
+  // Nor in namespaces whose labels fulfil this. REQUIRES: it has a Negation().
+  std::optional<api::LabelRequirement> exempt_labels = {};
+  // exempt_namespaces, and the namespace of the Service.
   [[nodiscard]] std::set<std::string, std::less<>> Exempt() const;
+  // The member of matchExpressions that is false for exempt labels; null: none.
+  [[nodiscard]] json::Value NotExempt() const;
 };
+
+// Returns the requirement that holds for all other namespaces; nullopt if there is none.
+std::optional<api::LabelRequirement> Negation(const api::LabelRequirement& requirement);
 
 // The path of our webhooks: this and the name of the quota API ("/validate/core"), appended to the
 // path of the URL if there is one.

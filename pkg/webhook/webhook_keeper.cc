@@ -97,11 +97,16 @@ bool WebhookKeeper::Stored(std::string_view quota_api, const api::GroupResource&
   return !options_.manage || plan_.Stored(quota_api, resource, ns);
 }
 
+bool WebhookKeeper::Stored(std::string_view quota_api, const api::GroupResource& resource,
+                           const Namespaces& where) const {
+  return !options_.manage || plan_.Stored(quota_api, resource, where);
+}
+
 bool WebhookKeeper::IsAbsent(std::string_view quota_api, const api::GroupResource& resource,
                              std::string_view ns) const {
   // While the watch fails, a rule may have been stored that it has not shown.
   const bool known = options_.manage && !reflector_->state().trouble && plan_.live() != nullptr;
-  return known && !plan_.IsForeign() && !plan_.Stored(quota_api, resource, ns);
+  return known && !plan_.IsForeign() && !plan_.MaySelect(quota_api, resource, ns);
 }
 
 bool WebhookKeeper::Ready(std::string* why) const {

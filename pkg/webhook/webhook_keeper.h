@@ -89,8 +89,11 @@ class WebhookKeeper final : public informers::CollectionSink {
   // nobody wants the rule any more.
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
                             std::string_view ns) const;
-  // True if the stored configuration is known, and has no such rule. Never true if an admin
-  // maintains it.
+  // The same for all these namespaces, except exempt ones.
+  [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
+                            const Namespaces& where) const;
+  // True if the stored configuration is known, and no rule of it may select the namespace for the
+  // resource. Never true if an admin maintains it.
   [[nodiscard]] bool IsAbsent(std::string_view quota_api, const api::GroupResource& resource,
                               std::string_view ns) const;
   // As WebhookPlan::UnaskedOf(). REQUIRES: manage.

@@ -18,18 +18,24 @@ bool IsOlder(const json::Value& live, const json::Value& known) {
              .value_or(false);
 }
 
-// The names of the namespaces, or "" for all.
-std::set<std::string> PlacesOf(const Namespaces& namespaces) {
-  if (namespaces.all_but || namespaces.names.size() > kMostNamespaces) return {""};
-  return {namespaces.names.begin(), namespaces.names.end()};
-}
-
 GuardedResource WithoutNamespaces(GuardedResource guarded) {
   guarded.namespaces = {};
   return guarded;
 }
 
 }  // namespace
+
+std::set<WebhookPlan::Place> WebhookPlan::PlacesOf(const Namespaces& namespaces) {
+  const bool many =
+      namespaces.names.size() > kMostNamespaces || namespaces.label_keys.size() > kMostLabelKeys;
+  if (namespaces.all_but || many) return {Place{}};
+  std::set<Place> places;
+  for (const std::string& ns : namespaces.names) places.insert({Place::Kind::kNamed, ns});
+  for (const std::string& key : namespaces.label_keys) {
+    places.insert({Place::Kind::kLabelled, key});
+  }
+  return places;
+}
 
 WebhookPlan::WebhookPlan(WebhookPlanOptions options) : options_(std::move(options)) {}
 
@@ -50,10 +56,10 @@ void WebhookPlan::Want(const GuardedResource& guarded, WantedPlaces& wanted) {
   if (rule.guarded != what) {
     rule.guarded = std::move(what);
     // The stored rule is about the former condition or version: it must be shown again.
-    for (auto& [ns, place] : rule.places) place.shown_since.reset();
+    for (auto& [place, state] : rule.places) state.shown_since.reset();
   }
-  std::set<std::string> places = PlacesOf(guarded.namespaces);
-  for (const std::string& ns : places) rule.places[ns].unwanted_since.reset();
+  std::set<Place> places = PlacesOf(guarded.namespaces);
+  for (const Place& place : places) rule.places[place].unwanted_since.reset();
   wanted[key] = std::move(places);
 }
 
@@ -63,10 +69,10 @@ void WebhookPlan::NoticeUnwanted(base::TimePoint now, const std::string& quota_a
   for (auto& [key, rule] : rules_) {
     if (key.first != quota_api) continue;
     const auto places = wanted.find(key);
-    for (auto& [ns, place] : rule.places) {
-      if (places != wanted.end() && places->second.contains(ns)) continue;
+    for (auto& [place, state] : rule.places) {
+      if (places != wanted.end() && places->second.contains(place)) continue;
       // The first report starts the grace period: nobody could want the rule before.
-      if (first || !place.unwanted_since) place.unwanted_since = now;
+      if (first || !state.unwanted_since) state.unwanted_since = now;
     }
   }
 }
@@ -96,11 +102,11 @@ void WebhookPlan::AdoptLive(base::TimePoint now) {
   NoticeOpen();
   if (!live_ || IsForeign()) {
     for (auto& [key, rule] : rules_) {
-      for (auto& [ns, place] : rule.places) place.shown_since.reset();
+      for (auto& [place, state] : rule.places) state.shown_since.reset();
     }
     return;
   }
-  const std::vector<GuardedResource> live = GuardedBy(*live_);
+  const std::vector<GuardedResource> live = GuardedBy(*live_, options_.configuration.NotExempt());
   for (const GuardedResource& guarded : live) Adopt(now, guarded);
   ForgetUnwanted(live);
   NoticeShown(now);
@@ -111,8 +117,9 @@ void WebhookPlan::AdoptLive(base::TimePoint now) {
 void WebhookPlan::Adopt(base::TimePoint now, const GuardedResource& guarded) {
   const Key key{guarded.quota_api, guarded.resource};
   Rule& rule = rules_.try_emplace(key, Rule{WithoutNamespaces(guarded), {}}).first->second;
-  for (const std::string& ns : PlacesOf(guarded.namespaces)) {
-    rule.places.try_emplace(ns, Place{.unwanted_since = now, .shown_since = {}, .stored = false});
+  for (const Place& place : PlacesOf(guarded.namespaces)) {
+    rule.places.try_emplace(place,
+                            State{.unwanted_since = now, .shown_since = {}, .stored = false});
   }
 }
 
@@ -123,9 +130,9 @@ void WebhookPlan::ForgetUnwanted(const std::vector<GuardedResource>& live) {
   for (auto& [key, rule] : rules_) {
     const auto found = guarded.find(key);
     const auto is_forgotten = [&, &rule = rule](const auto& entry) {
-      const auto& [ns, place] = entry;
-      if (!MayGiveUp(rule, place)) return false;
-      return found == guarded.end() || !IsIn(*found->second, ns);
+      const auto& [place, state] = entry;
+      if (!MayGiveUp(rule, state)) return false;
+      return found == guarded.end() || !IsIn(*found->second, place);
     };
     if (std::erase_if(rule.places, is_forgotten) > 0) changed_ = true;
   }
@@ -135,34 +142,38 @@ void WebhookPlan::ForgetUnwanted(const std::vector<GuardedResource>& live) {
 // A rule counts only in webhooks that equal the desired ones: another one may call elsewhere, or
 // with another condition.
 void WebhookPlan::NoticeShown(base::TimePoint now) {
+  const auto exempt = options_.configuration.Exempt();
+  const json::Value not_exempt = options_.configuration.NotExempt();
   std::map<Key, GuardedResource> as_desired;
-  for (GuardedResource& one : GuardedAsDesired(*live_, Desired())) {
+  for (GuardedResource& one : GuardedAsDesired(*live_, Desired(), exempt, not_exempt)) {
     as_desired[{one.quota_api, one.resource}] = std::move(one);
   }
   for (auto& [key, rule] : rules_) {
     const auto found = as_desired.find(key);
     const bool agrees =
         found != as_desired.end() && WithoutNamespaces(found->second) == rule.guarded;
-    for (auto& [ns, place] : rule.places) {
-      const bool shown = agrees && IsIn(found->second.namespaces, ns);
-      if (!shown) place.shown_since.reset();
-      if (shown && !place.shown_since) place.shown_since = now;
+    for (auto& [place, state] : rule.places) {
+      const bool shown = agrees && IsIn(found->second.namespaces, place);
+      if (!shown) state.shown_since.reset();
+      if (shown && !state.shown_since) state.shown_since = now;
     }
   }
 }
 
-bool WebhookPlan::IsIn(const Namespaces& namespaces, const std::string& place) const {
-  if (!place.empty()) return namespaces.Contain(place);
+bool WebhookPlan::IsIn(const Namespaces& namespaces, const Place& place) const {
+  if (place.kind == Place::Kind::kNamed) return namespaces.Contain(place.text);
   // All namespaces are guarded only if nothing but exempt ones is left out.
-  if (!namespaces.all_but) return false;
-  return std::ranges::includes(options_.configuration.Exempt(), namespaces.names);
+  const bool all = namespaces.all_but &&
+                   std::ranges::includes(options_.configuration.Exempt(), namespaces.names);
+  const bool labelled = place.kind == Place::Kind::kLabelled;
+  return all || (labelled && namespaces.label_keys.contains(place.text));
 }
 
-bool WebhookPlan::MayGiveUp(const Rule& rule, const Place& place) const {
+bool WebhookPlan::MayGiveUp(const Rule& rule, const State& state) const {
   const std::string& quota_api = rule.guarded.quota_api;
   const bool will_tell =
       std::ranges::find(options_.quota_apis, quota_api) != options_.quota_apis.end();
-  return place.unwanted_since && (told_.contains(quota_api) || !will_tell);
+  return state.unwanted_since && (told_.contains(quota_api) || !will_tell);
 }
 
 void WebhookPlan::Advance(base::TimePoint now) {
@@ -172,10 +183,10 @@ void WebhookPlan::Advance(base::TimePoint now) {
       return MayGiveUp(rule, entry.second) && GivenUpAt(entry.second) <= now;
     });
     if (given_up > 0) changed_ = true;
-    for (auto& [ns, place] : rule.places) {
-      const bool due = place.shown_since && *place.shown_since + options_.propagation <= now;
-      if (place.stored || !due) continue;
-      place.stored = true;
+    for (auto& [place, state] : rule.places) {
+      const bool due = state.shown_since && *state.shown_since + options_.propagation <= now;
+      if (state.stored || !due) continue;
+      state.stored = true;
       changed_ = true;
     }
   }
@@ -186,9 +197,9 @@ std::optional<base::TimePoint> WebhookPlan::NextDeadline() const {
   std::optional<base::TimePoint> next;
   const auto consider = [&](base::TimePoint at) { next = next ? std::min(*next, at) : at; };
   for (const auto& [key, rule] : rules_) {
-    for (const auto& [ns, place] : rule.places) {
-      if (MayGiveUp(rule, place)) consider(GivenUpAt(place));
-      if (!place.stored && place.shown_since) consider(*place.shown_since + options_.propagation);
+    for (const auto& [place, state] : rule.places) {
+      if (MayGiveUp(rule, state)) consider(GivenUpAt(state));
+      if (!state.stored && state.shown_since) consider(*state.shown_since + options_.propagation);
     }
   }
   return next;
@@ -199,9 +210,12 @@ json::Value WebhookPlan::Desired() const {
   for (const auto& [key, rule] : rules_) {
     if (is_open_) break;
     GuardedResource& one = guarded.emplace_back(rule.guarded);
-    if (rule.places.contains("")) continue;
+    if (rule.places.contains(Place{})) continue;
     one.namespaces.all_but = false;
-    for (const auto& [ns, place] : rule.places) one.namespaces.names.insert(ns);
+    for (const auto& [place, state] : rule.places) {
+      const bool named = place.kind == Place::Kind::kNamed;
+      (named ? one.namespaces.names : one.namespaces.label_keys).insert(place.text);
+    }
   }
   return DesiredConfiguration(options_.configuration, guarded, ca_pem_.value_or(""));
 }
@@ -216,15 +230,35 @@ std::optional<WebhookPlan::Write> WebhookPlan::Next() const {
   return Write{.create = false, .body = ConfigurationPatch(*live_, desired)};
 }
 
-bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& resource,
-                         std::string_view ns) const {
+const WebhookPlan::Rule* WebhookPlan::Find(std::string_view quota_api,
+                                           const api::GroupResource& resource) const {
   const auto found = rules_.find({std::string(quota_api), resource});
-  if (found == rules_.end()) return false;
-  const auto is_stored = [&](std::string_view place) {
-    const auto at = found->second.places.find(place);
-    return at != found->second.places.end() && at->second.stored;
-  };
-  return is_stored("") || is_stored(ns);
+  return found == rules_.end() ? nullptr : &found->second;
+}
+
+bool WebhookPlan::Rule::IsStoredIn(const Place& place) const {
+  const auto at = places.find(place);
+  return at != places.end() && at->second.stored;
+}
+
+bool WebhookPlan::Stored(std::string_view quota_api, const api::GroupResource& resource,
+                         const Namespaces& where) const {
+  const std::set<Place> places = PlacesOf(where);
+  if (places.empty()) return true;
+  const Rule* const rule = Find(quota_api, resource);
+  if (rule == nullptr) return false;
+  return rule->IsStoredIn(Place{}) ||
+         std::ranges::all_of(places, [&](const Place& place) { return rule->IsStoredIn(place); });
+}
+
+bool WebhookPlan::MaySelect(std::string_view quota_api, const api::GroupResource& resource,
+                            std::string_view ns) const {
+  const Rule* const rule = Find(quota_api, resource);
+  if (rule == nullptr) return false;
+  return std::ranges::any_of(rule->places, [&](const auto& entry) {
+    const bool other = entry.first.kind == Place::Kind::kNamed && entry.first.text != ns;
+    return entry.second.stored && !other;
+  });
 }
 
 std::optional<WebhookPlan::Unasked> WebhookPlan::UnaskedOf(const std::string& quota_api) const {

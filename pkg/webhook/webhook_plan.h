@@ -3,10 +3,11 @@
 // Decides what the stored webhook configuration should contain and what to write next. The keeper
 // (webhook_keeper.h) performs the writes.
 //
-// A rule is wanted for a resource in one namespace or in all. A wanted rule is added at once. A
-// rule is removed when no quota has wanted it for the grace period, and never before its quota API
-// has reported its wanted rules. So neither a restart nor a replica whose watch lags removes a rule
-// that is needed. If another replica removed an unwanted rule, it is not restored.
+// A rule is wanted for a resource in a place: one namespace, those with a label, or all. A wanted
+// rule is added at once. A rule is removed when no quota has wanted it for the grace period, and
+// never before its quota API has reported its wanted rules. So neither a restart nor a replica
+// whose watch lags removes a rule that is needed. If another replica removed an unwanted rule, it
+// is not restored.
 //
 // A rule counts as stored when the API server has returned it and had time to learn of it by its
 // own watch. It then counts as stored until we give it up.
@@ -23,6 +24,7 @@
 
 #include "pkg/base/clock.h"
 #include "pkg/json/value.h"
+#include "pkg/quota/cluster/place.h"
 #include "pkg/webhook/webhook_configuration.h"
 
 namespace webhook {
@@ -77,7 +79,16 @@ class WebhookPlan {
   [[nodiscard]] std::optional<base::TimePoint> NextDeadline() const;
 
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
-                            std::string_view ns) const;
+                            std::string_view ns) const {
+    return Stored(quota_api, resource, {.all_but = false, .names = {std::string(ns)}});
+  }
+  // True if the rule is stored for all these namespaces, except exempt ones. `where.all_but`: for
+  // all.
+  [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
+                            const Namespaces& where) const;
+  // True if a stored rule may select the namespace, whatever its labels are.
+  [[nodiscard]] bool MaySelect(std::string_view quota_api, const api::GroupResource& resource,
+                               std::string_view ns) const;
   // What the API server does not ask us about, although it is wanted, as the stored object shows.
   struct Unasked {
     std::string why = {};                         // about nothing at all; "": it asks
@@ -114,20 +125,25 @@ class WebhookPlan {
 
  private:
   using Key = std::pair<std::string, api::GroupResource>;
-  struct Place {
+  using Place = quota::Place;
+  struct State {
     std::optional<base::TimePoint> unwanted_since;  // nullopt: wanted
     std::optional<base::TimePoint> shown_since;     // in the server's object, as desired
     bool stored = false;
   };
   struct Rule {
-    GuardedResource guarded;                           // without its namespaces
-    std::map<std::string, Place, std::less<>> places;  // by namespace; "": all
+    GuardedResource guarded;  // without its namespaces
+    std::map<Place, State> places;
+    [[nodiscard]] bool IsStoredIn(const Place& place) const;
   };
-  using WantedPlaces = std::map<Key, std::set<std::string>>;
-  [[nodiscard]] base::TimePoint GivenUpAt(const Place& place) const {
-    return *place.unwanted_since + options_.grace;
+  using WantedPlaces = std::map<Key, std::set<Place>>;
+  [[nodiscard]] base::TimePoint GivenUpAt(const State& state) const {
+    return *state.unwanted_since + options_.grace;
   }
-  [[nodiscard]] bool MayGiveUp(const Rule& rule, const Place& place) const;
+  [[nodiscard]] bool MayGiveUp(const Rule& rule, const State& state) const;
+  [[nodiscard]] const Rule* Find(std::string_view quota_api,
+                                 const api::GroupResource& resource) const;
+  static std::set<Place> PlacesOf(const Namespaces& namespaces);
   void Want(const GuardedResource& guarded, WantedPlaces& wanted);
   void NoticeUnwanted(base::TimePoint now, const std::string& quota_api,
                       const WantedPlaces& wanted);
@@ -137,7 +153,7 @@ class WebhookPlan {
   void Adopt(base::TimePoint now, const GuardedResource& guarded);
   void ForgetUnwanted(const std::vector<GuardedResource>& live);
   void NoticeShown(base::TimePoint now);
-  [[nodiscard]] bool IsIn(const Namespaces& namespaces, const std::string& place) const;
+  [[nodiscard]] bool IsIn(const Namespaces& namespaces, const Place& place) const;
 
   WebhookPlanOptions options_;
   std::map<Key, Rule> rules_;

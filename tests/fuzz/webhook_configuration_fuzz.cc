@@ -9,6 +9,12 @@
 
 namespace {
 
+webhook::ConfigurationOptions Options() {
+  webhook::ConfigurationOptions options;
+  options.endpoint = webhook::ServiceReference{};
+  return options;
+}
+
 json::Value Desired() {
   std::vector<webhook::GuardedResource> guarded;
   for (const quota::QuotaApi& api : fuzz::QuotaApis()) {
@@ -16,11 +22,11 @@ json::Value Desired() {
       guarded.push_back(webhook::Guarded(api.name, evaluator));
       const bool some = evaluator.resource.resource.starts_with("s");
       if (some) guarded.back().namespaces = {.all_but = false, .names = {"a", "b"}};
+      const bool labelled = evaluator.resource.resource.starts_with("p");
+      if (labelled) guarded.back().namespaces = {.all_but = false, .label_keys = {"env", "team"}};
     }
   }
-  webhook::ConfigurationOptions options;
-  options.endpoint = webhook::ServiceReference{};
-  return webhook::DesiredConfiguration(options, guarded, "PEM");
+  return webhook::DesiredConfiguration(Options(), guarded, "PEM");
 }
 
 // Like GuardedBy(), which does not return exempt namespaces.
@@ -42,7 +48,7 @@ FUZZ_TARGET(webhook_configuration) {
   const auto live = json::Parse(input);
   if (!live || !live->IsObject()) return;
   (void)webhook::GuardedBy(*live);
-  const auto agreed = webhook::GuardedAsDesired(*live, desired);
+  const auto agreed = webhook::GuardedAsDesired(*live, desired, Options().Exempt());
   if (webhook::SameConfiguration(*live, desired)) {
     fuzz::Require(WithoutExempt(agreed) == webhook::GuardedBy(*live),
                   "who says the same guards the same");

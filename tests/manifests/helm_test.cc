@@ -146,8 +146,17 @@ TEST_CASE(
             .Get(ConfigurationPath())
             .StringAt({"metadata", "labels", "app.kubernetes.io/managed-by"}) == "Helm");
 
-  helm({"upgrade", "quotas", kChart, "--set=enforce={core},replicas=3,monitoring.enabled=true"});
+  // The notes name the namespaces that do not depend on the daemon.
+  CHECK_THAT(helm({"upgrade", "quotas", kChart,
+                   "--set=enforce={core},replicas=3,monitoring.enabled=true"}),
+             Catch::Contains("in quota-system and kube-system kube-public kube-node-lease ") &&
+                 Catch::Contains(" cert-manager ") && Catch::Contains("gke-managed-system.\n"));
   CHECK(kept() == before);
+  CHECK_THAT(
+      helm({"upgrade", "quotas", kChart, "--set=enforce={core},exemptNamespaces={kube-system,shop}",
+            "--set=exemptNamespaceSelector=tier=system"}),
+      Catch::Contains("in quota-system and kube-system shop, and in namespaces with the "
+                      "labels tier=system.\n"));
   helm({"rollback", "quotas", "1"});
   CHECK(kept() == before);
   helm({"upgrade", "quotas", kChart, "--set=enforce={core}"});

@@ -296,7 +296,8 @@ TEST_CASE("the objects have what the values say", "[helm]") {
   const Objects objects = OfChart(
       "appliedClusterQuotas=false,enforce={core},replicas=3,failurePolicy=Ignore,admissionPort="
       "10250,extraArgs={-v=1},"
-      "exemptNamespaces={kube-system,calico-system},resources.limits.memory=1Gi,"
+      "exemptNamespaces={kube-system,calico-system},exemptNamespaceSelector=tier=system,"
+      "resources.limits.memory=1Gi,"
       "extraEnv[0].name=TZ,extraEnv[0].value=Etc/UTC,image.digest=" +
       digest +
       ",podAnnotations.team=quota,podLabels.cost=7,nodeSelector.pool=system,"
@@ -318,7 +319,8 @@ TEST_CASE("the objects have what the values say", "[helm]") {
        {std::string(R"("replicas":3)"), "\"image\":\"quota-controller-manager@" + digest + "\"",
         std::string("--admission-failure-policy=Ignore"),
         std::string("--admission-bind-address=:10250"), std::string(R"("containerPort":10250)"),
-        std::string("--exempt-namespaces=kube-system,calico-system"), std::string("\"-v=1\""),
+        std::string("--exempt-namespaces=kube-system,calico-system"),
+        std::string("--exempt-namespace-selector=tier=system"), std::string("\"-v=1\""),
         std::string(R"("memory":"1Gi")"), std::string(R"("team":"quota")"),
         std::string(R"("cost":"7")"), std::string(R"("pool":"system")"),
         std::string(R"("key":"dedicated")"), std::string(R"("weight":5)"),

@@ -128,9 +128,9 @@ TEST_CASE("admission service: quotas of exempt namespaces do not wait for rules"
   f.service->Prepare("core", options);
   const quota::QuotaApi core = quota::CoreQuotaApi();
   const quota::Evaluator& evaluator = core.evaluators.front();
-  CHECK(options.guarded(evaluator, "quota-system"));
-  CHECK_FALSE(options.guarded(evaluator, "team-a"));
-  CHECK(options.exempt.contains("quota-system"));
+  CHECK(options.guarded(evaluator, {"quota-system", "q"}));
+  CHECK_FALSE(options.guarded(evaluator, {"team-a", "q"}));
+  CHECK(options.exempt->contains("quota-system"));
 }
 
 }  // namespace admission_service_test

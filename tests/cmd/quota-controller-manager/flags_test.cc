@@ -3,8 +3,13 @@
 #include <gflags/gflags.h>
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
+
+#include "pkg/base/text.h"
+#include "tests/source_dir.h"
 
 namespace flags_test {
 namespace {
@@ -137,9 +142,41 @@ TEST_CASE("flags: metrics are secure unless only this machine can read them", "[
 }
 
 TEST_CASE("flags: exempt namespaces replace the default ones", "[manager]") {
-  CHECK(Good({}).exempt_namespaces == Names{"kube-system", "kube-public", "kube-node-lease"});
+  const Names usual = Good({}).exempt_namespaces;
+  for (const char* ns :
+       {"kube-system", "kube-public", "kube-node-lease", "calico-system", "tigera-operator",
+        "cilium", "cert-manager", "longhorn-system", "argocd", "flux-system"}) {
+    CHECK(base::IsOneOf(ns, usual));
+  }
+  // The chart shows them.
+  std::ifstream file(
+      tests::SourcePath("/manifests/helm/quota-controller-manager/templates/_helpers.tpl"));
+  const std::string helpers{std::istreambuf_iterator<char>(file), {}};
+  CHECK_THAT(helpers, Contains("\n" + base::Join(usual, ",\n") + "\n"));
   CHECK(Good({"--exempt-namespaces=a,b-1"}).exempt_namespaces == Names{"a", "b-1"});
   CHECK(Good({"--exempt-namespaces="}).exempt_namespaces.empty());
+}
+
+TEST_CASE("flags: exempt labels are one requirement", "[manager]") {
+  const auto labels = [](const std::string& selector) {
+    return Good({"--exempt-namespace-selector=" + selector}).exempt_labels;
+  };
+  using Operator = api::LabelOperator;
+  CHECK_FALSE(Good({}).exempt_labels);
+  CHECK(labels("tier=system") == api::LabelRequirement{"tier", Operator::kIn, {"system"}});
+  CHECK(labels("x.io/tier in (a,b)") ==
+        api::LabelRequirement{"x.io/tier", Operator::kIn, {"a", "b"}});
+  CHECK(labels("exempt") == api::LabelRequirement{"exempt", Operator::kExists, {}});
+  CHECK(labels("!tenant") == api::LabelRequirement{"tenant", Operator::kDoesNotExist, {}});
+  CHECK(labels("tier!=user") == api::LabelRequirement{"tier", Operator::kNotIn, {"user"}});
+  CHECK(Good({"--exempt-namespace-selector=tier=a"}).exempt_selector == "tier=a");
+  const auto refusal = [](const std::string& selector) {
+    return Refusal({"--exempt-namespace-selector=" + selector});
+  };
+  CHECK_THAT(refusal("a=b,c=d"), Contains("must have one requirement"));
+  CHECK_THAT(refusal("a>5"), Contains("must use ="));
+  CHECK_THAT(refusal("kubernetes.io/metadata.name=x"), Contains("--exempt-namespaces does that"));
+  CHECK_THAT(refusal("a b"), Contains("exempt-namespace-selector"));
 }
 
 TEST_CASE("flags: names may be as long as the API server allows", "[manager]") {

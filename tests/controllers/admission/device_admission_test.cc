@@ -39,7 +39,7 @@ struct Rules {
 
 controllers::QuotaControllerOptions GuardedBy(const Rules& rules) {
   controllers::QuotaControllerOptions options;
-  options.guarded = [&rules](const quota::Evaluator& evaluator, std::string_view) {
+  options.guarded = [&rules](const quota::Evaluator& evaluator, const api::ObjectKey&) {
     return rules.guarded.contains(evaluator.resource.resource);
   };
   options.on_constrained = [&rules] {

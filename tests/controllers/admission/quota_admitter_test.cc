@@ -36,7 +36,7 @@ TEST_CASE("quota admitter: a request that fits is admitted and reserved", "[admi
 
 TEST_CASE("quota admitter: in an exempt namespace nothing is refused or charged", "[admission]") {
   QuotaAdmitterOptions options;
-  options.exempt_namespaces = {"team-a"};
+  options.exempt_namespaces = fixture::NamesOf({"team-a"});
   AdmitterFixture f(options);
   f.PutQuota("q", {{"things", "0"}});
   CHECK(f.Get(Create("a", "3")).kind == Kind::kAllowed);

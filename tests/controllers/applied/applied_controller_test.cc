@@ -47,7 +47,7 @@ struct AppliedFixture : fixture::ClusterQuotaWorld {
     controllers::QuotaControllerOptions options;
     options.seed = 1;
     if (!guards) {
-      options.guarded = [this](const quota::Evaluator&, std::string_view) { return guards; };
+      options.guarded = [this](const quota::Evaluator&, const api::ObjectKey&) { return guards; };
     }
     controller =
         std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options);

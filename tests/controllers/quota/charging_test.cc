@@ -145,7 +145,7 @@ TEST_CASE("charging: a deleted quota limits no request", "[controllers]") {
 TEST_CASE("charging: a name enters status.hard once admission guards it", "[controllers]") {
   bool guarded = false;
   controllers::QuotaControllerOptions options;
-  options.guarded = [&](const quota::Evaluator& evaluator, std::string_view) {
+  options.guarded = [&](const quota::Evaluator& evaluator, const api::ObjectKey&) {
     return guarded || evaluator.resource.resource == "secrets";
   };
   ChargingFixture f(options);

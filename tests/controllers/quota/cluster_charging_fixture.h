@@ -61,7 +61,7 @@ struct Clustered : ControllerFixture {
     options.crowd.crowd = 1'000'000;  // no bursts
     controller2.emplace(context, quotas, *served, recorder, options);
     running.Spawn("cluster", [this] { return controller2->Run(); });
-    admitter_options.exempt_namespaces = {"exempt"};
+    admitter_options.exempt_namespaces = NamesOf({"exempt"});
     core_admitter.emplace(io.get_executor(), scheduler, api, controller->quota_book(),
                           controller->object_book(), batches);
     admitter.emplace(io.get_executor(), scheduler, quotas, controller2->quota_book(),

@@ -33,9 +33,9 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
     served.emplace(cluster, scheduler);
     controllers::QuotaControllerOptions options;
     options.seed = 1;
-    options.exempt = {"kube-public", "kube-system"};
+    options.exempt = exempt;
     if (guarded) {
-      options.guarded = [this](const quota::Evaluator&, std::string_view) { return *guarded; };
+      options.guarded = [this](const quota::Evaluator&, const api::ObjectKey&) { return *guarded; };
       options.unenforced = [this] { return unenforced; };
     }
     controller =
@@ -92,6 +92,8 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
   }
 
   quota::QuotaApi api = quota::ClusterQuotaApi();
+  std::shared_ptr<std::set<std::string, std::less<>>> exempt =
+      fixture::NamesOf({"kube-public", "kube-system"});
   std::optional<bool> guarded;  // whether admission guards all kinds; nullopt: it does not decide
   std::optional<controllers::Unenforced> unenforced{std::in_place};  // if it decides
   std::optional<controllers::ServedResources> served;
@@ -557,6 +559,88 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a quota is ready when admissio
   CHECK(Member("a", {"hard", "pods"}) == "5");
   CHECK(UsedPods("a") == "0");
   CHECK(Condition("a", "Ready") == "True Counted");
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: namespaces become exempt, and are no more",
+                 "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutNamespace("a-2", "a");
+  PutQuota("a", kFivePods, "a");
+  Start();
+  CHECK(Condition("a", "Exempt") == "False NoneSelected");
+  exempt->insert({"a-2", "elsewhere", "nowhere"});
+  controller->OnExempt();
+  scheduler.RunFor(15s);
+  CHECK(Condition("a", "Exempt") == "True SelectsExemptNamespaces");
+  CHECK_THAT(Message("a", "Exempt"),
+             Catch::Contains("1 of its namespaces") && Catch::EndsWith(": a-2"));
+  exempt->erase("a-2");
+  controller->OnExempt();
+  scheduler.RunFor(15s);
+  CHECK(Condition("a", "Exempt") == "False NoneSelected");
+}
+
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster quotas: a quota with another selector is ready when that is guarded",
+                 "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutQuota("a", kFivePods, "a");
+  guarded = true;
+  Start();
+  CHECK(Condition("a", "Ready") == "True Counted");
+  guarded = false;  // as a process that has just started: the rules are not known yet
+  controller->OnGuards();
+  scheduler.RunFor(15s);
+  CHECK(Condition("a", "Ready") == "True Counted");
+  json::Value quota = *cluster.Find(kClusterQuotas, "", "a");
+  quota.Make({"spec", "namespaceSelector"}) =
+      json::Object{{"matchLabels", json::Object{{"env", "prod"}}}};
+  quota.Make({"metadata", "generation"}) = 2;
+  cluster.Put(kClusterQuotas, quota);
+  scheduler.RunFor(15s);
+  CHECK(Condition("a", "Ready") == "False NotCountedYet");
+  CHECK(Message("a", "Ready") == "not yet counted, or not yet enforced: pods");
+  CHECK(Member("a", {"hard", "pods"}) == "5");  // its rules for other namespaces stay in force
+  guarded = true;
+  controller->OnGuards();
+  scheduler.RunFor(1s);
+  CHECK(Condition("a", "Ready") == "True Counted");
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a resource is limited where quotas below select",
+                 "[controllers]") {
+  guarded = true;
+  PutQuota("company", kFivePods);
+  PutQuota("a", json::Object{{"parent", "company"}, {"hard", json::Object{{"secrets", "1"}}}}, "a");
+  Start();
+  const auto in = [&](const char* resource) {
+    std::vector<std::string> places;
+    for (const auto& [place, count] : controller->places()->In({"", resource})) {
+      places.push_back(place.text);
+    }
+    return places;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(in("pods") == Texts{"team"});
+  CHECK(in("secrets") == Texts{"team"});
+  CHECK(in("services").empty());
+  json::Value child = *cluster.Find(kClusterQuotas, "", "a");
+  child.Make({"spec", "parent"}) = "nobody";
+  cluster.Put(kClusterQuotas, child);
+  scheduler.RunFor(1s);
+  CHECK(in("pods").empty());
+  child.Make({"spec", "parent"}) = "company";
+  child.Make({"spec", "namespaceSelector"}) = json::Object();
+  cluster.Put(kClusterQuotas, child);
+  scheduler.RunFor(1s);
+  CHECK(in("pods") == Texts{""});  // all
+  cluster.Delete(kClusterQuotas, "", "company");
+  scheduler.RunFor(1s);
+  CHECK(in("pods").empty());
+  CHECK(in("secrets") == Texts{""});
+  cluster.Delete(kClusterQuotas, "", "a");
+  scheduler.RunFor(1s);
+  CHECK(in("secrets").empty());
 }
 
 TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the namespaces with the most usage are listed",

@@ -17,6 +17,11 @@
 
 namespace fixture {
 
+inline std::shared_ptr<std::set<std::string, std::less<>>> NamesOf(
+    std::set<std::string, std::less<>> names) {
+  return std::make_shared<std::set<std::string, std::less<>>>(std::move(names));
+}
+
 inline const api::GroupVersionResource kPods{"", "v1", "pods"};
 inline const api::GroupVersionResource kSecrets{"", "v1", "secrets"};
 inline const api::GroupVersionResource kQuotas{"", "v1", "resourcequotas"};

@@ -96,7 +96,7 @@ TEST_CASE("kind classes: the last known kinds of a group stay while discovery ca
 TEST_CASE("kind classes: an enforced name enters status.hard only when its kind is known",
           "[controllers]") {
   controllers::QuotaControllerOptions options;
-  options.guarded = [](const quota::Evaluator&, std::string_view) { return true; };
+  options.guarded = [](const quota::Evaluator&, const api::ObjectKey&) { return true; };
   KindsFixture f(options);
   f.cluster.Put(kQuotas, MakeQuota("q", {{"services", "9"}, {kCount, "9"}}));
   f.RunFor(2s);

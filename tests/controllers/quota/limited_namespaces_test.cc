@@ -17,7 +17,9 @@ const api::GroupResource kOfClaims{"resource.k8s.io", "resourceclaims"};
 // Admission decides, so the tracker counts the namespaces.
 controllers::QuotaControllerOptions WithAdmission() {
   controllers::QuotaControllerOptions options;
-  options.guarded = [](const quota::Evaluator&, std::string_view ns) { return ns == "team-a"; };
+  options.guarded = [](const quota::Evaluator&, const api::ObjectKey& quota) {
+    return quota.ns == "team-a";
+  };
   return options;
 }
 

@@ -194,6 +194,60 @@ TEST_CASE("stored configuration: another selector guards only the namespaces it 
   CHECK(guarded(R"({"matchExpressions":[{"key":"a","operator":"In","values":["b"]}]})") == none);
 }
 
+TEST_CASE("stored configuration: a label is guarded if every namespace with it is selected",
+          "[admission]") {
+  const json::Value desired =
+      DesiredConfiguration(ByService(), {Labelled(Pods(), {"a", "b", "c"}, {"shop"})}, "PEM");
+  json::Value live = Shown(desired, "7");
+  const auto found = [&] {
+    const auto guarded = GuardedAsDesired(live, desired, ByService().Exempt());
+    REQUIRE(guarded.size() == 1);
+    return guarded[0].namespaces;
+  };
+  using Keys = std::set<std::string, std::less<>>;
+  CHECK(found() == Namespaces{.all_but = false, .names = {"shop"}, .label_keys = {"a", "b", "c"}});
+  // The webhooks: shop, a, b, c; and the same again for updates.
+  REQUIRE(live.At({"webhooks"})->AsArray()->size() == 8);
+  const auto expressions = [&](std::size_t webhook) -> json::Array& {
+    return *WebhookAt(live, webhook).Make({"namespaceSelector", "matchExpressions"}).AsArray();
+  };
+  SECTION("another one is left out") {
+    expressions(2).push_back(Json(R"({"key":"d","operator":"DoesNotExist"})"));
+    CHECK(found().label_keys == Keys{"a"});  // c leaves b out
+  }
+  SECTION("it is left out by name") {
+    expressions(1).push_back(Json(
+        R"({"key":"kubernetes.io/metadata.name","operator":"NotIn","values":["kube-system","x"]})"));
+    CHECK(found().label_keys.empty());
+  }
+  SECTION("only some values are selected") {
+    expressions(1).front() = Json(R"({"key":"a","operator":"In","values":["1"]})");
+    CHECK(found().label_keys.empty());
+  }
+  SECTION("one of them is missing") {
+    live.Make({"webhooks"}).AsArray()->erase(live.Make({"webhooks"}).AsArray()->begin() + 2);
+    CHECK(found().label_keys == Keys{"a"});
+  }
+  SECTION("one of the updates is missing") {
+    live.Make({"webhooks"}).AsArray()->pop_back();
+    CHECK(found().label_keys == Keys{"a", "b"});
+  }
+  SECTION("one of the updates has another condition") {
+    WebhookAt(live, 7).Make({"matchConditions"}).AsArray()->front().Make({"expression"}) = "false";
+    CHECK(found().label_keys.empty());
+  }
+  SECTION("the names are missing") {
+    expressions(0).front().Make({"values"}) = json::Array{"web"};
+    CHECK(found() == Namespaces{.all_but = false});  // a, b and c leave out shop
+  }
+  SECTION("all namespaces are selected") {
+    WebhookAt(live, 1).Make({"namespaceSelector"}) = json::Object();
+    CHECK(found().label_keys == Keys{"a", "b", "c"});
+    WebhookAt(live, 5).Make({"namespaceSelector"}) = json::Object();
+    CHECK(found().all_but);
+  }
+}
+
 TEST_CASE("stored configuration: a resource is guarded where all its webhooks select",
           "[admission]") {
   json::Value live = Live();

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "pkg/api/names.h"
+#include "pkg/api/selector.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/webhook/stored_configuration.h"
 #include "tests/pkg/webhook/webhook_testing.h"
@@ -18,6 +20,41 @@ std::vector<std::string> NamesOf(const json::Value& configuration) {
     names.emplace_back(webhook.StringAt({"name"}));
   }
   return names;
+}
+
+// "a,!b" of a webhook that selects the namespaces with the label a and without b. Exempt names are
+// left out.
+std::string LabelsOf(const json::Value& webhook) {
+  std::string text;
+  for (const json::Value& one : webhook.ArrayAt({"namespaceSelector", "matchExpressions"})) {
+    if (one.StringAt({"key"}) == api::kNamespaceLabel && one.StringAt({"operator"}) == "NotIn") {
+      continue;
+    }
+    text.append(text.empty() ? "" : ",");
+    if (one.StringAt({"operator"}) == "DoesNotExist") text.append("!");
+    text.append(one.StringAt({"key"}));
+  }
+  return text;
+}
+
+// Returns how many webhooks ask for the creation of the resource in a namespace.
+int Asking(const json::Value& configuration, std::string_view resource, const std::string& ns,
+           json::Object labels) {
+  labels.Set(std::string(api::kNamespaceLabel), ns);
+  const json::Value of_namespace = std::move(labels);
+  int asking = 0;
+  for (const json::Value& webhook : *configuration.At({"webhooks"})->AsArray()) {
+    const auto selector = api::LabelSelector::FromJson(*webhook.At({"namespaceSelector"}));
+    REQUIRE(selector.has_value());
+    if (!selector->Matches(&of_namespace)) continue;
+    for (const json::Value& rule : webhook.ArrayAt({"rules"})) {
+      const bool creates = rule.ArrayAt({"operations"}) == json::Array{"CREATE"};
+      const json::Array& resources = rule.ArrayAt({"resources"});
+      asking += creates &&
+                std::ranges::find(resources, json::Value(std::string(resource))) != resources.end();
+    }
+  }
+  return asking;
 }
 
 }  // namespace
@@ -177,6 +214,150 @@ TEST_CASE("webhook configuration: selects all namespaces if too many are limited
   std::string all_in;
   for (std::size_t i = 0; i < many.size(); ++i) all_in += "In ";
   CHECK(selectors(many) == all_in);
+}
+
+TEST_CASE("webhook configuration: each label key is a webhook that leaves out the keys before it",
+          "[admission]") {
+  const std::vector<GuardedResource> wanted{Labelled(Pods(), {"team", "env", "x.io/y"}),
+                                            Labelled(Counted("secrets"), {"team"}, {"shop"})};
+  json::Value built = DesiredConfiguration(ByService(), wanted, "PEM");
+  std::vector<std::string> asked;
+  for (const json::Value& webhook : *built.At({"webhooks"})->AsArray()) {
+    std::string text(webhook.StringAt({"name"}));
+    text.resize(text.find(".quota-controller-manager"));
+    asked.push_back(text + " " + LabelsOf(webhook));
+  }
+  CHECK(asked == std::vector<std::string>{
+                     "core env", "creates-2.core team,!env", "creates-3.core x.io/y,!env,!team",
+                     "creates-4.core kubernetes.io/metadata.name", "creates-5.core team",
+                     "updates.pods.core env", "updates-2.pods.core team,!env",
+                     "updates-3.pods.core x.io/y,!env,!team"});
+  CHECK(*WebhookAt(built, 1).At({"namespaceSelector"}) == Json(R"({"matchExpressions":[
+                  {"key":"team","operator":"Exists"},
+                  {"key":"kubernetes.io/metadata.name","operator":"NotIn",
+                   "values":["kube-node-lease","kube-public","kube-system","quota-system"]},
+                  {"key":"env","operator":"DoesNotExist"}]})"));
+  std::vector<GuardedResource> read = GuardedBy(built);
+  std::ranges::sort(read);
+  CHECK(read == wanted);
+}
+
+TEST_CASE("webhook configuration: a namespace is asked about once, and others never",
+          "[admission]") {
+  const json::Value built = DesiredConfiguration(
+      ByService(), {Labelled(Counted("secrets"), {"a", "b", "c"}, {"shop", "web"})}, "");
+  for (const char* ns : {"shop", "other", "kube-system", "quota-system"}) {
+    for (int mask = 0; mask < 16; ++mask) {
+      json::Object labels;
+      for (int i = 0; i < 4; ++i) {
+        if ((mask >> i & 1) != 0) labels.Set(std::string(1, static_cast<char>('a' + i)), "");
+      }
+      const std::string name = ns;
+      const bool exempt = name == "kube-system" || name == "quota-system";
+      const bool limited = !exempt && (name == "shop" || (mask & 7) != 0);
+      INFO(name << " " << json::Write(json::Value(labels)));
+      CHECK(Asking(built, "secrets", name, labels) == (limited ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE("webhook configuration: namespaces with exempt labels are never asked about",
+          "[admission]") {
+  ConfigurationOptions options = ByService();
+  using Operator = api::LabelOperator;
+  options.exempt_labels = GENERATE(api::LabelRequirement{"tier", Operator::kIn, {"s", "t"}},
+                                   api::LabelRequirement{"tier", Operator::kNotIn, {"u"}},
+                                   api::LabelRequirement{"tier", Operator::kExists, {}},
+                                   api::LabelRequirement{"tier", Operator::kDoesNotExist, {}});
+  const api::LabelRequirement& exempt = *options.exempt_labels;
+  const auto is_exempt = [&](const char* tier) {
+    const bool named = std::ranges::find(exempt.values, std::string(tier)) != exempt.values.end();
+    switch (exempt.op) {
+      case Operator::kIn:
+        return named;
+      case Operator::kNotIn:
+        return !named;
+      case Operator::kExists:
+        return *tier != 0;
+      default:
+        return *tier == 0;
+    }
+  };
+  const std::vector<GuardedResource> wanted{
+      Counted("configmaps"), In(Counted("pods"), {"shop"}),
+      Labelled(Counted("secrets"), {"team", "tier"}, {"web"})};
+  const json::Value built = DesiredConfiguration(options, wanted, "");
+  for (const char* tier : {"", "s", "u"}) {
+    const int asks = is_exempt(tier) ? 0 : 1;
+    INFO(json::Write(options.NotExempt()) << " tier=" << tier);
+    json::Object labels{{"team", "a"}};
+    if (*tier != 0) labels.Set("tier", tier);
+    CHECK(Asking(built, "configmaps", "shop", labels) == asks);
+    CHECK(Asking(built, "pods", "shop", labels) == asks);
+    CHECK(Asking(built, "secrets", "web", labels) == asks);
+    CHECK(Asking(built, "secrets", "shop", labels) == asks);
+  }
+  std::vector<GuardedResource> read = GuardedBy(built, options.NotExempt());
+  std::ranges::sort(read);
+  CHECK(read == wanted);
+  read = GuardedAsDesired(built, built, options.Exempt(), options.NotExempt());
+  std::ranges::sort(read);
+  REQUIRE(read.size() == 3);
+  CHECK(read[0].namespaces.all_but);
+  CHECK(std::vector(read.begin() + 1, read.end()) == std::vector(wanted.begin() + 1, wanted.end()));
+}
+
+TEST_CASE("webhook configuration: selects all namespaces if there are too many label keys",
+          "[admission]") {
+  const auto keys = [](std::size_t count) {
+    std::set<std::string, std::less<>> all;
+    for (std::size_t i = 0; i < count; ++i) all.insert("key-" + std::to_string(i));
+    return all;
+  };
+  const auto labels = [](const std::vector<GuardedResource>& wanted) {
+    std::set<std::string> all;
+    const json::Value built = DesiredConfiguration(ByService(), wanted, "");
+    for (const json::Value& webhook : *built.At({"webhooks"})->AsArray()) {
+      all.insert(LabelsOf(webhook));
+    }
+    return all;
+  };
+  CHECK(labels({Labelled(Counted("secrets"), keys(kMostLabelKeys))}).size() == kMostLabelKeys);
+  CHECK(labels({Labelled(Counted("secrets"), keys(kMostLabelKeys + 1))}) ==
+        std::set<std::string>{""});
+  // Many resources, each limited elsewhere.
+  std::vector<GuardedResource> many;
+  for (std::size_t i = 0; i < kMostWebhooksForKeys; ++i) {
+    many.push_back(Labelled(Counted("kind" + std::to_string(i)), {"k" + std::to_string(i)}));
+  }
+  many.push_back(In(Counted("secrets"), {"shop"}));
+  CHECK(labels(many).size() == kMostWebhooksForKeys + 1);
+  many.push_back(Labelled(Counted("more"), {"more"}));
+  CHECK(labels(many) == std::set<std::string>{"", "kubernetes.io/metadata.name"});
+}
+
+TEST_CASE("webhook configuration: the largest one fits into a request", "[admission]") {
+  // Names and keys of the greatest length, in all webhooks for label keys that there may be.
+  std::set<std::string, std::less<>> keys;
+  for (std::size_t i = 0; i < kMostLabelKeys; ++i) {
+    keys.insert(std::string(252, 'd') + std::to_string(i) + "/" + std::string(63, 'k'));
+  }
+  std::vector<GuardedResource> wanted;
+  for (std::size_t i = 0; i < kMostWebhooksForKeys / kMostLabelKeys / 2; ++i) {
+    GuardedResource one = Labelled(Pods(), keys);
+    one.resource = {std::string(200, 'g'), std::string(62, 'r') + std::to_string(i)};
+    wanted.push_back(std::move(one));
+  }
+  ConfigurationOptions options = ByService();
+  for (int i = 10; i < 60; ++i) {
+    options.exempt_namespaces.push_back(std::string(61, 'e') + std::to_string(i));
+  }
+  const json::Value built = DesiredConfiguration(options, wanted, std::string(4000, 'P'));
+  const std::vector<std::string> names = NamesOf(built);
+  CHECK(names.size() > 50);
+  CHECK(std::set<std::string>(names.begin(), names.end()).size() == names.size());
+  for (const std::string& name : names) CHECK(name.size() <= 253);
+  CHECK(json::Write(built).size() < 1'000'000);  // etcd takes 1.5 MiB
 }
 
 TEST_CASE("webhook configuration: hundreds of counted kinds are one webhook", "[admission]") {

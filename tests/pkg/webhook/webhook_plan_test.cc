@@ -130,6 +130,92 @@ TEST_CASE("webhook plan: a rule that is wanted again in time changes nothing", "
   CHECK_FALSE(p.plan.Next());
 }
 
+TEST_CASE("webhook plan: a label key counts as stored after it has propagated", "[admission]") {
+  Planned p;
+  p.Settle({Labelled(Counted("secrets"), {"team"})});
+  const auto stored = [&](std::set<std::string, std::less<>> keys) {
+    return p.plan.Stored("core", kSecrets, {.all_but = false, .label_keys = std::move(keys)});
+  };
+  CHECK(stored({"team"}));
+  CHECK(stored({}));
+  CHECK_FALSE(stored({"env", "team"}));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, Namespaces{}));
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "shop"));
+  // Whatever labels a namespace has.
+  CHECK(p.plan.MaySelect("core", kSecrets, "shop"));
+  CHECK_FALSE(p.plan.MaySelect("core", {"", "pods"}, "shop"));
+  p.Want({Labelled(Counted("secrets"), {"env", "team"})});
+  REQUIRE(p.Write());
+  CHECK_FALSE(p.plan.Next());
+  CHECK_FALSE(stored({"env", "team"}));
+  CHECK(stored({"team"}));
+  p.Pass(milliseconds(500));
+  CHECK(stored({"env", "team"}));
+  p.Want({Labelled(Counted("secrets"), {"env"}, {"shop"})});
+  REQUIRE(p.Write());
+  p.Pass(milliseconds(500));
+  CHECK(p.plan.Stored("core", kSecrets, "shop"));
+  CHECK(stored({"team"}));
+  p.Pass(seconds(30));
+  CHECK_FALSE(stored({"team"}));
+  REQUIRE(p.Write());
+  CHECK(p.Guards() ==
+        std::vector<GuardedResource>{Labelled(Counted("secrets"), {"env"}, {"shop"})});
+  CHECK(p.plan.Missing().empty());
+}
+
+TEST_CASE("webhook plan: more label keys than a configuration can have are all namespaces",
+          "[admission]") {
+  std::set<std::string, std::less<>> keys;
+  for (std::size_t i = 0; i < kMostLabelKeys; ++i) keys.insert("key-" + std::to_string(i));
+  Planned p;
+  p.Settle({Labelled(Counted("secrets"), keys)});
+  const auto stored = [&](const std::set<std::string, std::less<>>& of) {
+    return p.plan.Stored("core", kSecrets, {.all_but = false, .label_keys = of});
+  };
+  CHECK(stored(keys));
+  const auto fewer = keys;
+  keys.insert("one-more");
+  p.Want({Labelled(Counted("secrets"), keys)});
+  CHECK(stored(fewer));
+  CHECK_FALSE(stored({"one-more"}));
+  REQUIRE(p.Write());
+  CHECK(p.Guards() == std::vector<GuardedResource>{Counted("secrets")});
+  p.Pass(milliseconds(500));
+  CHECK(stored(keys));
+  CHECK(stored(fewer));
+  p.Pass(seconds(60));
+  CHECK(stored(fewer));
+  CHECK_FALSE(p.plan.Next());
+  p.Want({Labelled(Counted("secrets"), fewer)});
+  CHECK(stored(fewer));
+  p.Pass(seconds(30));
+  REQUIRE(p.Write());
+  CHECK(p.Guards() == std::vector<GuardedResource>{Labelled(Counted("secrets"), fewer)});
+  CHECK_FALSE(p.plan.Next());
+}
+
+TEST_CASE("webhook plan: rules for all namespaces that an earlier version stored are narrowed",
+          "[admission]") {
+  Planned p;
+  p.Trust("PEM");
+  p.Show(DesiredConfiguration(ByService(), {Counted("secrets")}, "PEM"));
+  p.Pass(milliseconds(500));
+  CHECK(p.plan.Stored("core", kSecrets, Namespaces{}));
+  p.Want({Labelled(Counted("secrets"), {"team"})});
+  CHECK_FALSE(p.plan.Next());
+  p.Pass(milliseconds(500));
+  const Namespaces team{.all_but = false, .label_keys = {"team"}};
+  CHECK(p.plan.Stored("core", kSecrets, team));
+  p.Pass(seconds(30));
+  REQUIRE(p.Write());
+  CHECK(p.Guards() == std::vector<GuardedResource>{Labelled(Counted("secrets"), {"team"})});
+  CHECK(p.plan.Stored("core", kSecrets, team));
+  // Another replica of that version writes them again.
+  p.Show(DesiredConfiguration(ByService(), {Counted("secrets")}, "PEM"));
+  CHECK_FALSE(p.plan.Next());
+}
+
 TEST_CASE("webhook plan: without rules the object stays, with no webhooks", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets")});

@@ -34,6 +34,14 @@ inline GuardedResource In(GuardedResource guarded, std::set<std::string, std::le
   return guarded;
 }
 
+inline GuardedResource Labelled(GuardedResource guarded,
+                                std::set<std::string, std::less<>> label_keys,
+                                std::set<std::string, std::less<>> names = {}) {
+  guarded.namespaces = {
+      .all_but = false, .names = std::move(names), .label_keys = std::move(label_keys)};
+  return guarded;
+}
+
 inline ConfigurationOptions ByService() {
   ConfigurationOptions options;
   options.endpoint = ServiceReference{.ns = "quota-system", .name = "quota", .port = 443};

@@ -21,6 +21,32 @@ app.kubernetes.io/name: quota-controller-manager
 {{- end -}}
 {{- end -}}
 
+{{/* The default of the daemon's flag --exempt-namespaces. */}}
+{{- define "qcm.usualExemptNamespaces" }}
+kube-system,
+kube-public,
+kube-node-lease,
+calico-apiserver,
+calico-system,
+tigera-operator,
+cilium,
+kube-flannel,
+metallb-system,
+coredns,
+external-dns,
+local-path-storage,
+longhorn-system,
+openebs,
+rook-ceph,
+cert-manager,
+argocd,
+flux-system,
+gatekeeper-system,
+kyverno,
+cattle-system,
+gke-managed-system
+{{ end -}}
+
 {{/* True for the daemon's own objects; "" for a Karmada API server. */}}
 {{- define "qcm.daemon" -}}
 {{- if eq .Values.install "daemon" }}true{{ end -}}
@@ -132,6 +158,9 @@ core,cluster{{ if .Values.ironcore }},ironcore{{ end }}
 {{- end }}
 {{- with .Values.exemptNamespaces }}
 - --exempt-namespaces={{ join "," . }}
+{{- end }}
+{{- with .Values.exemptNamespaceSelector }}
+- {{ printf "--exempt-namespace-selector=%s" . | quote }}
 {{- end }}
 {{- if ne .Values.failurePolicy "Fail" }}
 - --admission-failure-policy={{ .Values.failurePolicy }}
