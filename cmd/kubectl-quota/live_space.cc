@@ -124,6 +124,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   if (!surroundings) co_return surroundings.error();
   surroundings->closed = std::move(surroundings_.closed);
   surroundings_ = std::move(*surroundings);
+  definitions_ = policies.definitions;
   limit_ranges_ = std::make_unique<LimitRangeOrder>(std::move(ranges), manifests);
   surroundings_.claim_templates = TemplatesIn(manifests, cluster_.core(), book_->quotas());
   if (AnyOfKind(manifests, "StatefulSet")) {
@@ -157,8 +158,12 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
   if (!stored) co_return stored.error();
   if (auto read = co_await ReadTemplates(object, *stored); !read) co_return read;
   if (auto set = limit_ranges_->SetFor(object, surroundings_.defaults); !set) co_return set;
+  const std::string no_match = co_await NoMatch(object);
+  const std::string closed = surroundings_.closed;
+  if (!no_match.empty()) surroundings_.closed = no_match;
   auto expansion = stored->IsNull() ? inspect::Expand(object, surroundings_)
                                     : inspect::ExpandChange(object, *stored, surroundings_);
+  surroundings_.closed = closed;
   if (!expansion) co_return expansion.error();
   for (const inspect::Piece& piece : expansion->pieces) {
     WarnOf(unread_, piece.object, book_->quotas(), cluster_.terminal());
@@ -211,6 +216,23 @@ inspect::CheckedSpace LiveSpace::Take(ClusterLimits& limits, inspect::Checked& c
   AddUncounted(*book_, checked);
   Charge(*book_, limits);
   return {ns_, std::move(*book_)};
+}
+
+base::Task<std::string> LiveSpace::NoMatch(json::Value object) {
+  const client::Discovered* kinds = co_await cluster_.Kinds();
+  const std::string version(api::ApiVersion(object));
+  // What could not be discovered at all is a doubt already.
+  const bool seen = !kinds->resources.empty();
+  if (!seen || FindKind(*kinds, version, api::Kind(object)) != nullptr) co_return "";
+  if (Defines(definitions_, object)) co_return "";
+  const bool failed = std::ranges::any_of(
+      kinds->failed, [&](const client::GroupVersion& one) { return one.ToString() == version; });
+  if (failed) {
+    cluster_.terminal().Doubt("the kinds of " + version + " cannot be seen at the moment");
+    co_return "";
+  }
+  co_return "no matches for kind \"" + std::string(api::Kind(object)) + "\" in version \"" +
+      version + "\"";
 }
 
 base::Task<base::Result<json::Value>> LiveSpace::Stored(const json::Value& object) {

@@ -41,6 +41,9 @@ class LiveSpace {
                                              std::vector<quota::Quota>& quotas);
   // Counts what the namespace uses under names that have no count yet.
   base::Task<base::Result<void>> CountRest(quota::Quota& quota);
+  // Returns kubectl's refusal of a kind that is neither served nor defined in the files; "" if the
+  // object has none.
+  base::Task<std::string> NoMatch(json::Value object);
   // Returns the stored object of this name; null if there is none, or with --replace.
   base::Task<base::Result<json::Value>> Stored(const json::Value& object);
   // Reads the ResourceClaimTemplates that pods of both refer to and no manifest has.
@@ -64,6 +67,7 @@ class LiveSpace {
   Unread unread_;
   std::unique_ptr<LimitRangeOrder> limit_ranges_;
   std::set<inspect::ObjectName> in_files_;
+  std::vector<json::Value> definitions_;  // of the files
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<inspect::FitBook> book_;
   inspect::FitBook empty_{{}};  // without any needs

@@ -18,6 +18,7 @@ constexpr inspect::WorkloadKind kPriorityClass{"PriorityClass", "scheduling.k8s.
 constexpr inspect::WorkloadKind kRuntimeClass{"RuntimeClass", "node.k8s.io"};
 constexpr inspect::WorkloadKind kStorageClass{"StorageClass", "storage.k8s.io"};
 constexpr inspect::WorkloadKind kDeviceClass{"DeviceClass", "resource.k8s.io"};
+constexpr inspect::WorkloadKind kDefinition{"CustomResourceDefinition", "apiextensions.k8s.io"};
 
 // Adds the members that only a server sets.
 void GiveIdentity(Value& object) {
@@ -73,6 +74,13 @@ bool IsClusterPolicy(const Manifest& manifest) {
       [&](const inspect::WorkloadKind& kind) { return Is(manifest.object, kind); });
 }
 
+bool Defines(const std::vector<Value>& definitions, const Value& object) {
+  return std::ranges::any_of(definitions, [&](const Value& definition) {
+    return definition.StringAt({"spec", "names", "kind"}) == api::Kind(object) &&
+           definition.StringAt({"spec", "group"}) == inspect::GroupOf(api::ApiVersion(object));
+  });
+}
+
 void Replace(const std::vector<Value>& over, std::vector<Value>& objects) {
   for (const Value& object : over) {
     std::erase_if(objects,
@@ -98,6 +106,7 @@ ClusterPolicies ClusterPoliciesIn(const ManifestsByNamespace& manifests) {
     Replace(OfKind(group, kRuntimeClass), policies.runtime_classes);
     Replace(OfKind(group, kStorageClass), policies.storage_classes);
     Replace(OfKind(group, kClusterQuota), policies.cluster_quotas);
+    Replace(OfKind(group, kDefinition), policies.definitions);
   }
   // A new class is the newest.
   for (Value& storage : policies.storage_classes) {

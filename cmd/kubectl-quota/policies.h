@@ -25,7 +25,10 @@ struct ClusterPolicies {
   std::vector<json::Value> runtime_classes;
   std::vector<json::Value> storage_classes;
   std::vector<json::Value> cluster_quotas;
+  std::vector<json::Value> definitions;  // CustomResourceDefinitions
 };
+// True if one of these definitions is of the object's kind.
+bool Defines(const std::vector<json::Value>& definitions, const json::Value& object);
 ClusterPolicies ClusterPoliciesIn(const ManifestsByNamespace& manifests);
 bool IsClusterPolicy(const inspect::Manifest& manifest);
 

@@ -163,6 +163,17 @@ TEST_CASE("kubectl quota check counts the minimum of an autoscaler", "[e2e][kube
                                    "lacks 1\n"));
 }
 
+TEST_CASE("kubectl quota check refuses a kind that the server does not serve",
+          "[e2e][kubectl-quota]") {
+  PluginScenario plugin;
+  const auto file = plugin.File("old.json", R"({"apiVersion": "policy/v1beta1",
+      "kind": "PodDisruptionBudget", "metadata": {"name": "x"}, "spec": {"minAvailable": 1}})");
+  const auto no = plugin.AskHere({"check", "-f", file});
+  CHECK(no.exit_code == 1);
+  CHECK_THAT(no.output, Contains("poddisruptionbudget.policy/x: no matches for kind "
+                                 "\"PodDisruptionBudget\" in version \"policy/v1beta1\"\n"));
+}
+
 TEST_CASE("kubectl quota check refuses objects of a namespace that does not exist",
           "[e2e][kubectl-quota]") {
   PluginScenario plugin;

@@ -19,7 +19,7 @@ void CheckShown(const ProgramResult& told, bool document = false) {
   for (const char* hidden : {"\x1b", "\a", "\xC2\x9B", "\xE2\x80\xAE", "\xE2\x80\xA8"}) {
     CHECK_THAT(told.output, !Contains(hidden));
   }
-  CHECK_THAT("\n" + told.output, !Contains("\nFORGED") && !Contains("\n=") && !Contains(",="));
+  CHECK_THAT("\n" + told.output, !Contains("\nFORGED"));
   if (document) CHECK(config::ParseYaml(told.output).has_value());
 }
 
@@ -42,6 +42,8 @@ TEST_CASE("kubectl quota shows what strangers wrote as harmless text", "[e2e][ku
   for (const char* format : {"wide", "csv"}) {
     CheckShown(cluster.AskHere({"who", "compute", "-o", format}));
   }
+  CHECK_THAT(cluster.AskHere({"who", "compute", "-o", "csv"}).output,
+             !Contains("\n=") && !Contains(",="));
   for (const char* format : {"json", "yaml"}) {
     CheckShown(cluster.AskHere({"who", "compute", "-o", format}), true);
   }

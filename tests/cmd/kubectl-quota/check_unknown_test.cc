@@ -113,6 +113,7 @@ TEST_CASE("check: pods of a DaemonSet are unknown if nodes may not be listed", "
 
 TEST_CASE("check: what a custom kind makes is unknown", "[kubectl-quota]") {
   Partly plugin;
+  plugin.cluster.Serve({"x.io", "v1", "clusters"}, "Cluster");
   CHECK(plugin.Check(kCustom).code == 0);
   plugin.Put(kQuotas, kRoomy);
   CheckUnknown(plugin, kCustom, "cluster.x.io/pg: counted as the object that it is");
@@ -120,8 +121,34 @@ TEST_CASE("check: what a custom kind makes is unknown", "[kubectl-quota]") {
                {"--quota-file", plugin.File("quota.yaml", kRoomy)});
 }
 
+TEST_CASE("check: a kind that the server does not serve is refused as by kubectl",
+          "[kubectl-quota]") {
+  Partly plugin;
+  const auto told = plugin.Check(kCustom);
+  CHECK(told.code == 1);
+  CHECK_THAT(told.output,
+             Contains("cluster.x.io/pg: no matches for kind \"Cluster\" in version \"x.io/v1\"\n"
+                      "No: 1 object or its pods would be refused whatever is free.\n"));
+  // A version that is gone.
+  const std::string old =
+      "{apiVersion: extensions/v1beta1, kind: Deployment, metadata: {name: web, namespace: shop}, "
+      "spec: {template: {spec: {containers: [{name: c}]}}}}";
+  CHECK_THAT(plugin.Check(old).output,
+             Contains("no matches for kind \"Deployment\" in version \"extensions/v1beta1\""));
+  SECTION("unless the files define it") {
+    const std::string definition =
+        "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: "
+        "{name: clusters.x.io}, spec: {group: x.io, names: {kind: Cluster, plural: clusters}}}\n"
+        "---\n";
+    plugin.cluster.Serve({"apiextensions.k8s.io", "v1", "customresourcedefinitions"},
+                         "CustomResourceDefinition", false);
+    CHECK(plugin.Check(definition + kCustom).code == 0);
+  }
+}
+
 TEST_CASE("check: the last line has the first reasons", "[kubectl-quota]") {
   Partly plugin;
+  plugin.cluster.Serve({"x.io", "v1", "clusters"}, "Cluster");
   plugin.Put(kQuotas, kRoomy);
   std::string files;
   for (int i = 0; i < 8; ++i) {

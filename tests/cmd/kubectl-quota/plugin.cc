@@ -46,6 +46,24 @@ Plugin::Plugin() {
   cluster.Serve(quota::CoreQuotaApi().resource, "ResourceQuota");
   const api::GroupVersionResource namespaces{"", "v1", "namespaces"};
   cluster.Serve(namespaces, "Namespace", false);
+  const std::vector<std::pair<api::GroupVersionResource, const char*>> usual{
+      {{"", "v1", "pods"}, "Pod"},
+      {{"", "v1", "secrets"}, "Secret"},
+      {{"", "v1", "configmaps"}, "ConfigMap"},
+      {{"", "v1", "limitranges"}, "LimitRange"},
+      {{"", "v1", "persistentvolumeclaims"}, "PersistentVolumeClaim"},
+      {{"apps", "v1", "deployments"}, "Deployment"},
+      {{"apps", "v1", "replicasets"}, "ReplicaSet"},
+      {{"apps", "v1", "statefulsets"}, "StatefulSet"},
+      {{"apps", "v1", "daemonsets"}, "DaemonSet"},
+      {{"autoscaling", "v1", "horizontalpodautoscalers"}, "HorizontalPodAutoscaler"},
+      {{"autoscaling", "v2", "horizontalpodautoscalers"}, "HorizontalPodAutoscaler"}};
+  for (const auto& [resource, kind] : usual) cluster.Serve(resource, kind);
+  const std::vector<std::pair<api::GroupVersionResource, const char*>> classes{
+      {{"node.k8s.io", "v1", "runtimeclasses"}, "RuntimeClass"},
+      {{"scheduling.k8s.io", "v1", "priorityclasses"}, "PriorityClass"},
+      {{"storage.k8s.io", "v1", "storageclasses"}, "StorageClass"}};
+  for (const auto& [resource, kind] : classes) cluster.Serve(resource, kind, false);
   Put(namespaces, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}");
 }
 

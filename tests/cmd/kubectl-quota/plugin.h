@@ -1,7 +1,7 @@
 #pragma once
 
-// TEST ONLY. The plugin on a fake cluster that has the namespace "shop", with files in a temporary
-// folder.
+// TEST ONLY. The plugin on a fake cluster that has the namespace "shop", and serves the usual
+// kinds, with files in a temporary folder.
 
 #include <optional>
 #include <string>
