@@ -70,6 +70,7 @@ base::Task<base::Result<void>> ClusterLimits::Apply(std::vector<json::Value> man
   }
   const auto plant = [&] {
     std::vector<quota::Quota> all;
+    all.reserve(quotas.size());
     for (const auto& [name, quota] : quotas) all.push_back(quota);
     listed_ = std::make_unique<inspect::Forest>(std::move(all));
   };

@@ -195,8 +195,7 @@ base::Task<base::Result<void>> AddSource(Cluster& cluster, const Source& source,
     if (filling.onlooker) filling.onlooker(source.evaluator, object);
     inspect::ObjectName name = of;
     name.name = api::Name(object);
-    const auto added =
-        read.Add(source.evaluator, source.classes.get(), object, std::move(name), now);
+    const auto added = read.Add(source.evaluator, source.classes.get(), object, name, now);
     if (!added && unknown++ == 0) why = added.error().message;
   };
   auto listed = co_await ReadObjects(cluster, source, std::move(ns), book.Fields(), add,
