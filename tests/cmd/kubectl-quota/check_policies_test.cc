@@ -74,7 +74,8 @@ TEST_CASE("check: a ResourceQuota in the files limits the other objects", "[kube
     CHECK_THAT(told.output, Contains("q       pods       0        5       5       1       no, "
                                      "lacks 4\n"));
   }
-  for (const Told& told : Ways(plugin, quota + Pods(1))) CHECK(told.code == 0);
+  const auto told_1 = Ways(plugin, quota + Pods(1));
+  for (const Told& told : told_1) CHECK(told.code == 0);
 }
 
 TEST_CASE("check: a changed ResourceQuota in the files replaces the stored one",
@@ -129,8 +130,9 @@ TEST_CASE("check: a LimitRange in the files fills in what pods after it leave ou
           "[kubectl-quota]") {
   Plugin plugin;
   const std::string quota = Quota("q", "{requests.cpu: 2}");
-  for (const std::string& files : {quota + kDefaults + Pods(2), quota + Pods(2) + kDefaults,
-                                   quota + kDefaults + Pod("p") + Pod("r")}) {
+  const std::vector<std::string> orders{quota + kDefaults + Pods(2), quota + Pods(2) + kDefaults,
+                                        quota + kDefaults + Pod("p") + Pod("r")};
+  for (const std::string& files : orders) {
     for (const Told& told : Ways(plugin, files)) {
       INFO(files << told.output << told.warnings);
       CHECK(told.code == 0);
@@ -138,7 +140,8 @@ TEST_CASE("check: a LimitRange in the files fills in what pods after it leave ou
     }
   }
   // The server admits a pod before it knows a LimitRange behind it.
-  for (const Told& told : Ways(plugin, quota + Pod("p") + kDefaults)) {
+  const auto told_2 = Ways(plugin, quota + Pod("p") + kDefaults);
+  for (const Told& told : told_2) {
     CHECK(told.code == 1);
     CHECK_THAT(told.output, Contains("pod/p: failed quota: q: must specify requests.cpu"));
   }
@@ -164,7 +167,8 @@ TEST_CASE("check: classes in the files change what pods and claims need", "[kube
                "handler: kata, overhead: {podFixed: {cpu: 1}}");
   const std::string kata = Pod(
       "p", "runtimeClassName: kata, containers: [{name: c, resources: {requests: {cpu: 1500m}}}]");
-  for (const Told& told : Ways(plugin, Quota("q", "{requests.cpu: 2}") + runtime + kata)) {
+  const auto told_3 = Ways(plugin, Quota("q", "{requests.cpu: 2}") + runtime + kata);
+  for (const Told& told : told_3) {
     CHECK(told.code == 1);
     CHECK_THAT(told.output, Contains("2500m   2500m   2       no, lacks 500m"));
   }
@@ -175,8 +179,10 @@ TEST_CASE("check: classes in the files change what pods and claims need", "[kube
       "apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, ",
       "spec: {hard: {pods: 1}, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, "
       "operator: In, values: [high]}]}}");
-  for (const Told& told : Ways(plugin, scoped + priority + Pods(2))) CHECK(told.code == 1);
-  for (const Told& told : Ways(plugin, scoped + Pods(2))) CHECK(told.code == 0);
+  const auto told_4 = Ways(plugin, scoped + priority + Pods(2));
+  for (const Told& told : told_4) CHECK(told.code == 1);
+  const auto told_5 = Ways(plugin, scoped + Pods(2));
+  for (const Told& told : told_5) CHECK(told.code == 0);
   const std::string storage = Document(
       "apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: gold, annotations: "
       "{storageclass.kubernetes.io/is-default-class: 'true'}}",
@@ -184,9 +190,10 @@ TEST_CASE("check: classes in the files change what pods and claims need", "[kube
   const std::string claim = Document(
       "apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: shop}, ",
       "spec: {resources: {requests: {storage: 2Gi}}}");
-  for (const Told& told :
-       Ways(plugin, Quota("q", "{gold.storageclass.storage.k8s.io/requests.storage: 1Gi}") +
-                        storage + claim)) {
+  const auto told_6 =
+      Ways(plugin, Quota("q", "{gold.storageclass.storage.k8s.io/requests.storage: 1Gi}") +
+                       storage + claim);
+  for (const Told& told : told_6) {
     CHECK(told.code == 1);
   }
 }
@@ -196,7 +203,8 @@ TEST_CASE("check: a ClusterQuota in the files limits the namespaces that it sele
   Plugin plugin;
   plugin.cluster.Serve(kClusterQuotas, "ClusterQuota", false);
   plugin.cluster.Serve(kPods, "Pod");
-  for (const Told& told : Ways(plugin, kTeam + kNamespace + Pods(3))) {
+  const auto told_7 = Ways(plugin, kTeam + kNamespace + Pods(3));
+  for (const Told& told : told_7) {
     INFO(told.output << told.warnings);
     CHECK(told.code == 1);
     CHECK_THAT(told.output, Contains("clusterquota/t   pods       0        3       3       2"));
@@ -223,13 +231,15 @@ TEST_CASE("check: a new namespace is born with a ConfigMap and a ServiceAccount"
     return Document(
         "apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + ", namespace: shop}", "");
   };
-  for (const Told& told : Ways(plugin, kNamespace + quota + map("a"))) {
+  const auto told_8 = Ways(plugin, kNamespace + quota + map("a"));
+  for (const Told& told : told_8) {
     INFO(told.output << told.warnings);
     CHECK(told.code == 1);
     CHECK_THAT(told.output, Contains("configmaps              0        2       2       1"));
     CHECK_THAT(told.output, Contains("count/serviceaccounts   0        1       1       1"));
   }
-  for (const Told& told : Ways(plugin, kNamespace + quota + map("kube-root-ca.crt"))) {
+  const auto told_9 = Ways(plugin, kNamespace + quota + map("kube-root-ca.crt"));
+  for (const Told& told : told_9) {
     CHECK(told.code == 0);
   }
 }
@@ -237,7 +247,8 @@ TEST_CASE("check: a new namespace is born with a ConfigMap and a ServiceAccount"
 TEST_CASE("check: a ResourceQuota in the files that cannot be read is an error",
           "[kubectl-quota]") {
   Plugin plugin;
-  for (const Told& told : Ways(plugin, Quota("q", "{pods: many}") + Pods(1))) {
+  const auto told_10 = Ways(plugin, Quota("q", "{pods: many}") + Pods(1));
+  for (const Told& told : told_10) {
     CHECK(told.code == 2);
     CHECK_THAT(told.warnings, Contains("resourcequota/q") && Contains("spec.hard[pods]"));
   }
