@@ -11,7 +11,9 @@ TEST_CASE("harness: a scenario leaves nothing in namespaces that it created", "[
   {
     Scenario s;
     other = FreshName("other");
-    s.api().Create(PathOf("namespaces"), Namespace(other));
+    json::Value labelled = Namespace(other);
+    labelled.Make({"metadata", "labels", "team"}) = "a";
+    s.api().Create(PathOf("namespaces"), labelled);
     s.api().Create(PathOf("resourcequotas", other), Quota("q", {{"pods", "5"}}));
     s.api().Create(PathOf("pods", other), Pod("p"));
     s.api().Create(PathOf("services", other), ClusterIpService("s"));
@@ -27,6 +29,9 @@ TEST_CASE("harness: a scenario leaves nothing in namespaces that it created", "[
     namespaces.erase("default");  // the API server's own service
     CHECK(namespaces.empty());
   }
+  // No quota of the next scenario selects it.
+  const json::Value stored = next.api().Get(PathOf("namespaces", "", other));
+  CHECK(stored.StringAt({"metadata", "labels", "team"}).empty());
 }
 
 }  // namespace e2e::clean_server_test

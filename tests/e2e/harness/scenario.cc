@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "pkg/api/names.h"
 #include "pkg/quota/quota.h"
 
 namespace e2e {
@@ -36,6 +37,30 @@ void DeleteAll(Api& api, const std::string& resource) {
   }
 }
 
+// Namespaces often stay: nothing removes them where no controller runs. A quota of the next
+// scenario could select one that this scenario labelled.
+void RemoveLabels(Api& api) {
+  const auto left = api.Do({.path = PathOf("namespaces"), .timeout = Stretched(10s)});
+  const auto list = json::Parse(left ? left->body : "{}");
+  if (!list) return;
+  for (const json::Value& ns : list->ArrayAt({"items"})) {
+    json::Object removed;
+    const json::Value* labels = ns.At({"metadata", "labels"});
+    if (labels == nullptr || labels->AsObject() == nullptr) continue;
+    for (const auto& [key, value] : *labels->AsObject()) {
+      if (key != api::kNamespaceLabel) removed.Set(key, json::Value());
+    }
+    if (removed.size() == 0) continue;
+    const json::Value patch =
+        json::Object{{"metadata", json::Object{{"labels", std::move(removed)}}}};
+    (void)api.Do({.verb = "PATCH",
+                  .path = PathOf("namespaces", "", std::string(ns.StringAt({"metadata", "name"}))),
+                  .content_type = std::string(client::kMergePatch),
+                  .body = json::Write(patch),
+                  .timeout = Stretched(5s)});
+  }
+}
+
 }  // namespace
 
 Scenario::Scenario(ApiServer& server)
@@ -55,6 +80,7 @@ Scenario::~Scenario() {
     (void)api_.Do({.verb = "DELETE", .path = "/sandbox/faults", .timeout = Stretched(5s)});
   }
   for (const auto* resource : {"resourcequotas", "pods", "services"}) DeleteAll(api_, resource);
+  RemoveLabels(api_);
   (void)api_.Do(
       {.verb = "DELETE", .path = PathOf("namespaces", "", ns_), .timeout = Stretched(5s)});
 }
