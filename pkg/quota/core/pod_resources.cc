@@ -64,31 +64,6 @@ class Reader {
   WantedNames& wanted_;
 };
 
-// How many names the pod has, each as often as it stands there.
-std::size_t NamesIn(const json::Value& pod) {
-  const auto in = [](const json::Value& holder, const char* list) -> std::size_t {
-    const json::Value* amounts = holder.At({list});
-    const json::Object* names = amounts == nullptr ? nullptr : amounts->AsObject();
-    return names == nullptr ? 0 : names->size();
-  };
-  std::size_t names = 0;
-  const auto add = [&](const json::Value* holder) {
-    if (holder != nullptr) names += in(*holder, "requests") + in(*holder, "limits");
-  };
-  for (const char* field : {"containers", "initContainers"}) {
-    for (const json::Value& one : pod.ArrayAt({"spec", field})) add(one.At({"resources"}));
-  }
-  for (const char* field : {"containerStatuses", "initContainerStatuses"}) {
-    for (const json::Value& one : pod.ArrayAt({"status", field})) {
-      add(one.At({"resources"}));
-      names += in(one, "allocatedResources");
-    }
-  }
-  add(pod.At({"spec", "resources"}));
-  const json::Value* spec = pod.At({"spec"});
-  return spec == nullptr ? names : names + in(*spec, "overhead");
-}
-
 base::Result<void> ParseStatuses(const json::Array& statuses, const char* field, Reader& reader,
                                  UnreadAmounts& unread, ActuatedByName& actuated) {
   for (std::size_t i = 0; i < statuses.size(); ++i) {
@@ -255,36 +230,9 @@ bool HasPositiveCompute(const Amounts& amounts) {
   return false;
 }
 
-}  // namespace
-
-bool IsPodLevelResource(std::string_view name) {
-  return name == "cpu" || name == "memory" || IsHugePages(name);
-}
-
-bool IsHugePages(std::string_view name) { return name.starts_with("hugepages-"); }
-
-std::vector<std::string> PodResourceFields() {
-  return {"spec.overhead",
-          "spec.resources",
-          "spec.containers.name",
-          "spec.containers.resources",
-          "spec.initContainers.name",
-          "spec.initContainers.resources",
-          "spec.initContainers.restartPolicy",
-          "status.conditions.type",
-          "status.conditions.reason",
-          "status.containerStatuses.name",
-          "status.containerStatuses.resources",
-          "status.containerStatuses.allocatedResources",
-          "status.initContainerStatuses.name",
-          "status.initContainerStatuses.resources",
-          "status.initContainerStatuses.allocatedResources"};
-}
-
-base::Result<PodResources> ParsePodResources(const json::Value& pod, const IsLimited& limited) {
+base::Result<PodResources> Parse(const json::Value& pod, WantedNames& wanted) {
   PodResources resources;
   UnreadAmounts& unread = resources.unread;
-  WantedNames wanted(limited, limited ? NamesIn(pod) : 0);
   Reader reader(unread, wanted);
   auto containers = ParseContainers(pod.ArrayAt({"spec", "containers"}), "spec.containers", reader);
   if (!containers) return containers.error();
@@ -312,7 +260,40 @@ base::Result<PodResources> ParsePodResources(const json::Value& pod, const IsLim
   for (std::set<std::string>* into : {&unread.requests, &unread.limits}) {
     into->insert(of_overhead.begin(), of_overhead.end());
   }
-  resources.left_out = wanted.left_out();
+  return resources;
+}
+
+}  // namespace
+
+bool IsPodLevelResource(std::string_view name) {
+  return name == "cpu" || name == "memory" || IsHugePages(name);
+}
+
+bool IsHugePages(std::string_view name) { return name.starts_with("hugepages-"); }
+
+std::vector<std::string> PodResourceFields() {
+  return {"spec.overhead",
+          "spec.resources",
+          "spec.containers.name",
+          "spec.containers.resources",
+          "spec.initContainers.name",
+          "spec.initContainers.resources",
+          "spec.initContainers.restartPolicy",
+          "status.conditions.type",
+          "status.conditions.reason",
+          "status.containerStatuses.name",
+          "status.containerStatuses.resources",
+          "status.containerStatuses.allocatedResources",
+          "status.initContainerStatuses.name",
+          "status.initContainerStatuses.resources",
+          "status.initContainerStatuses.allocatedResources"};
+}
+
+base::Result<PodResources> ParsePodResources(const json::Value& pod, const IsLimited& limited) {
+  WantedNames wanted(limited);
+  base::Result<PodResources> resources = Parse(pod, wanted);
+  if (wanted.MustReadAgain()) resources = Parse(pod, wanted);
+  if (resources) resources->left_out = wanted.left_out();
   return resources;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,33 +69,18 @@ bool Owns(std::string_view name) {
 struct Demand {
   std::int64_t count = 0;
   const json::Value* requirements = nullptr;  // may be null
-  std::string field;                          // of the requirements
+  std::optional<std::size_t> component = {};  // whose they are; nullopt: the binding's own
 };
 
-const json::Object* RequestsOf(const json::Value* requirements) {
-  const json::Value* requests =
-      requirements == nullptr ? nullptr : requirements->At({"resourceRequest"});
-  return requests == nullptr ? nullptr : requests->AsObject();
+std::string Element(std::string_view list, std::size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-// How many names the binding has, each as often as it stands there.
-std::size_t NamesIn(const json::Value& binding) {
-  const auto in = [](const json::Value* requirements) {
-    const json::Object* requests = RequestsOf(requirements);
-    return requests == nullptr ? 0 : requests->size();
-  };
-  std::size_t names = in(binding.At({"spec", "replicaRequirements"}));
-  for (const json::Value& component : binding.ArrayAt({"spec", "components"})) {
-    names += in(component.At({"replicaRequirements"}));
-  }
-  return names;
-}
-
-// Reads one binding; remembers the first invalid amount.
+// Reads one binding; remembers the first invalid amount. Paths of fields are made by functions,
+// which are called only for what is invalid: a binding can have thousands of components.
 class Binding {
  public:
-  Binding(const json::Value& object, const IsLimited& limited)
-      : object_(object), wanted_(limited, limited ? NamesIn(object) : 0) {}
+  Binding(const json::Value& object, WantedNames& wanted) : object_(object), wanted_(wanted) {}
 
   ObjectFacts Read() {
     ObjectFacts facts;
@@ -108,7 +94,6 @@ class Binding {
     SetWorkload(by_class, facts.now);
     SetObject(facts.now);
     facts.flaw = std::move(flaw_);
-    facts.left_out = wanted_.left_out();
     return facts;
   }
 
@@ -135,25 +120,24 @@ class Binding {
     const PlacedByName placed = PlacedComponents();
     std::vector<Demand> demands;
     for (std::size_t i = 0; i < components.size(); ++i) {
-      const std::string field = "spec.components[" + std::to_string(i) + "]";
-      demands.push_back({.count = CountOf(components[i], field, placed),
+      demands.push_back({.count = CountOf(components[i], i, placed),
                          .requirements = components[i].At({"replicaRequirements"}),
-                         .field = field + ".replicaRequirements"});
+                         .component = i});
     }
     return demands;
   }
 
   Demand Single() {
-    const std::int64_t wanted = Replicas(object_.At({"spec", "replicas"}), "spec.replicas");
+    const std::int64_t wanted =
+        Replicas(object_.At({"spec", "replicas"}), [] { return std::string("spec.replicas"); });
     std::int64_t placed = 0;
     const json::Array& clusters = object_.ArrayAt({"spec", "clusters"});
     for (std::size_t i = 0; i < clusters.size(); ++i) {
       placed += Replicas(clusters[i].At({"replicas"}),
-                         "spec.clusters[" + std::to_string(i) + "].replicas");
+                         [i] { return Element("spec.clusters", i) + ".replicas"; });
     }
     return {.count = std::max(wanted, placed),
-            .requirements = object_.At({"spec", "replicaRequirements"}),
-            .field = "spec.replicaRequirements"};
+            .requirements = object_.At({"spec", "replicaRequirements"})};
   }
 
   [[nodiscard]] PlacedByName PlacedComponents() const {
@@ -170,9 +154,11 @@ class Binding {
 
   // One set in each cluster, with the replicas of the component or of the cluster, whichever is
   // more.
-  std::int64_t CountOf(const json::Value& component, const std::string& field,
+  std::int64_t CountOf(const json::Value& component, std::size_t index,
                        const PlacedByName& placed) {
-    const std::int64_t wanted = Replicas(component.At({"replicas"}), field + ".replicas");
+    const std::int64_t wanted = Replicas(component.At({"replicas"}), [index] {
+      return Element("spec.components", index) + ".replicas";
+    });
     const std::size_t clusters = object_.ArrayAt({"spec", "clusters"}).size();
     if (clusters == 0) return wanted;
     std::int64_t count = static_cast<std::int64_t>(clusters) * wanted;
@@ -182,7 +168,9 @@ class Binding {
     const std::vector<Placed>& places = found->second;
     for (std::size_t i = 0; i < places.size();) {
       const std::size_t cluster = places[i].cluster;
-      const std::string in_cluster = "spec.clusters[" + std::to_string(cluster) + "].components";
+      const auto in_cluster = [cluster] {
+        return Element("spec.clusters", cluster) + ".components";
+      };
       std::int64_t here = wanted;
       for (; i < places.size() && places[i].cluster == cluster; ++i) {
         here = std::max(here, Replicas(places[i].replicas, in_cluster));
@@ -192,23 +180,28 @@ class Binding {
     return count;
   }
 
-  std::int64_t Replicas(const json::Value* value, const std::string& field) {
+  template <typename Where>
+  std::int64_t Replicas(const json::Value* value, const Where& where) {
     if (value == nullptr || value->IsNull()) return 0;
     const auto replicas = value->AsInt64();
     if (replicas && *replicas <= kMostReplicas) return std::max<std::int64_t>(*replicas, 0);
-    Note(field, "must be a whole number of at most " + std::to_string(kMostReplicas));
+    Note(where(), "must be a whole number of at most " + std::to_string(kMostReplicas));
     return 0;
   }
 
   void AddUsageOf(const Demand& demand, Items& usage) {
     if (demand.count == 0) return;
     usage.emplace_back("pods", Quantity::FromInt(demand.count));
-    const json::Object* requests = RequestsOf(demand.requirements);
-    if (requests == nullptr) return;
-    for (const auto& [name, value] : *requests) {
+    const json::Value* requests =
+        demand.requirements != nullptr ? demand.requirements->At({"resourceRequest"}) : nullptr;
+    if (requests == nullptr || !requests->IsObject()) return;
+    for (const auto& [name, value] : *requests->AsObject()) {
       if (!IsRequested(name) || !wanted_.Wants(name)) continue;
-      const Quantity amount =
-          Amount(value, demand.count, demand.field + ".resourceRequest[" + name + "]");
+      const Quantity amount = Amount(value, demand.count, [&demand, &name = name] {
+        const std::string of =
+            demand.component ? Element("spec.components", *demand.component) : std::string("spec");
+        return of + ".replicaRequirements.resourceRequest[" + name + "]";
+      });
       if (amount.IsZero()) continue;
       usage.emplace_back(name, amount);
       usage.emplace_back(std::string(kRequests) + name, amount);
@@ -216,14 +209,15 @@ class Binding {
   }
 
   // Nothing for an invalid amount.
-  Quantity Amount(const json::Value& value, std::int64_t count, const std::string& field) {
-    const base::Result<Quantity> one = QuantityFrom(value, field);
+  template <typename Where>
+  Quantity Amount(const json::Value& value, std::int64_t count, const Where& where) {
+    const base::Result<Quantity> one = QuantityFrom(value, "");
     if (!one) {
-      Note("", one.error().message);
+      Note("", QuantityFrom(value, where()).error().message);
       return {};
     }
     if (one->Sign() < 0) {
-      Note(field, "must not be negative");
+      Note(where(), "must not be negative");
       return {};
     }
     return one->Mul(count);
@@ -271,12 +265,16 @@ class Binding {
   }
 
   const json::Value& object_;
-  WantedNames wanted_;
+  WantedNames& wanted_;
   std::string flaw_;
 };
 
 base::Result<ObjectFacts> FactsOf(const json::Value& object, const ReadOptions& options) {
-  return Binding(object, options.limited).Read();
+  WantedNames wanted(options.limited);
+  ObjectFacts facts = Binding(object, wanted).Read();
+  if (wanted.MustReadAgain()) facts = Binding(object, wanted).Read();
+  facts.left_out = wanted.left_out();
+  return facts;
 }
 
 // Only discovery knows the plural of a propagated object's kind.
