@@ -198,9 +198,10 @@ class Binding {
     for (const auto& [name, value] : *requests->AsObject()) {
       if (!IsRequested(name) || !wanted_.Wants(name)) continue;
       const Quantity amount = Amount(value, demand.count, [&demand, &name = name] {
-        const std::string of =
-            demand.component ? Element("spec.components", *demand.component) : std::string("spec");
-        return of + ".replicaRequirements.resourceRequest[" + name + "]";
+        std::string path =
+            demand.component ? Element("spec.components", *demand.component) : "spec";
+        path.append(".replicaRequirements.resourceRequest[").append(name).append("]");
+        return path;
       });
       if (amount.IsZero()) continue;
       usage.emplace_back(name, amount);
