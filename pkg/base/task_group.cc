@@ -12,6 +12,7 @@ namespace base {
 
 struct TaskGroup::Running {
   std::string name;
+  std::list<std::shared_ptr<Running>>::iterator place;  // in running_
   asio::cancellation_signal stop;
   bool started = false;
   bool cancelled = false;  // before it started
@@ -26,7 +27,7 @@ TaskGroup::~TaskGroup() {
 void TaskGroup::Spawn(std::string name, std::function<Task<void>()> task) {
   auto running = std::make_shared<Running>();
   running->name = std::move(name);
-  running_.push_back(running);
+  running->place = running_.insert(running_.end(), running);
   // Posted, because co_spawn on the executor's own thread would run the first part of the task
   // inside Spawn(), while the caller may be in the middle of a change.
   auto start = [running, task = std::move(task)]() -> Task<void> {
@@ -77,7 +78,7 @@ void TaskGroup::Finish(const std::shared_ptr<Running>& task, const std::exceptio
   } catch (const std::exception& e) {
     LOG(FATAL) << task->name << ": " << e.what();
   }
-  running_.remove(task);
+  running_.erase(task->place);
   if (running_.empty()) joiner_.Resume();
 }
 

@@ -16,19 +16,19 @@ constexpr std::chrono::seconds kPatience{2};
 struct Crowd::Weight {
   enum class Standing { kKnown, kNew, kSlow };
 
+  // The weight of a guest that is awaited, if it must be by now.
   Weight(Scarce what, const Guest& guest, base::TimePoint now)
-      : standing(StandingOf(guest, now - guest.since_)), age(now - guest.since_) {
+      : standing(guest.known_ ? Standing::kKnown : Standing::kNew), age(now - guest.since_) {
     const Share& of_address = guest.share_->second;
     share = what == Scarce::kBytes ? of_address.bytes : of_address.connections;
     own = what == Scarce::kBytes ? guest.bytes_ : 1;
+    // Waiting for the next request is allowed for any time, so age does not count there.
+    const bool may_wait = guest.known_ && guest.state_ == Guest::State::kWaiting;
+    if (age >= kPatience && !may_wait) standing = Standing::kSlow;
   }
 
-  static Standing StandingOf(const Guest& guest, base::Duration age) {
-    // Waiting for the next request is allowed for any time, so age does not count here.
-    if (guest.known_ && guest.state_ == Guest::State::kWaiting) return Standing::kKnown;
-    if (age >= kPatience && guest.IsAwaited()) return Standing::kSlow;
-    return guest.known_ ? Standing::kKnown : Standing::kNew;
-  }
+  // The weight of a guest that waits for the server.
+  void Excuse(const Guest& guest) { standing = guest.known_ ? Standing::kKnown : Standing::kNew; }
 
   bool operator>(const Weight& other) const {
     return std::tie(standing, share, own, age) >
@@ -53,24 +53,33 @@ bool Crowd::MakeRoom() {
   return true;
 }
 
-bool Crowd::IsLighter(const Guest& a, const Guest& b) {
+bool Crowd::ComesFirst(const Guest& a, const Guest& b) {
   if (!a.here_ || !b.here_) return a.here_ && !b.here_;
-  const base::TimePoint now = a.crowd_.clock_.Now();
-  return Weight(Scarce::kConnections, b, now) > Weight(Scarce::kConnections, a, now);
+  const std::size_t of_a = a.share_->second.connections;
+  const std::size_t of_b = b.share_->second.connections;
+  return of_a != of_b ? of_a < of_b : a.since_ > b.since_;
 }
 
 Crowd::Guest* Crowd::Heaviest(Scarce what, Guest* asking) const {
   const base::TimePoint now = clock_.Now();
   Guest* heaviest = asking;
   std::optional<Weight> most;
-  if (asking != nullptr) most.emplace(what, *asking, now);
+  // IsAwaited() costs a system call, and thousands of guests may be slow. Only those that would be
+  // the heaviest are asked.
+  const auto outweighs = [&](const Guest& guest) {
+    Weight weight(what, guest, now);
+    if (most && !(weight > *most)) return false;
+    if (weight.standing == Weight::Standing::kSlow && !guest.IsAwaited()) weight.Excuse(guest);
+    if (most && !(weight > *most)) return false;
+    most = weight;
+    return true;
+  };
+  if (asking != nullptr) (void)outweighs(*asking);
   for (Guest* guest : guests_) {
     if (guest == asking || guest->state_ == Guest::State::kInHand) continue;
     if (what == Scarce::kBytes && guest->bytes_ == 0) continue;
-    const Weight weight(what, *guest, now);
-    if (most && !(weight > *most)) continue;
+    if (!outweighs(*guest)) continue;
     heaviest = guest;
-    most = weight;
   }
   return heaviest;
 }

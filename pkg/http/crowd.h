@@ -46,8 +46,10 @@ class Crowd {
   [[nodiscard]] bool full() const { return size_ >= bounds_.connections; }
   // If it is full, makes one guest give way; false if none can.
   bool MakeRoom();
-  // True if `a` is further than `b` from having to give way. A guest that had to is behind all.
-  [[nodiscard]] static bool IsLighter(const Guest& a, const Guest& b);
+  // The order of guests whose bytes have arrived, so that none of them is slow: those of the
+  // address with the fewest connections come first, then the newest. A guest that had to give way
+  // is behind all. Costs no system call.
+  [[nodiscard]] static bool ComesFirst(const Guest& a, const Guest& b);
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -85,7 +87,7 @@ class Crowd::Guest {
   // holds now. Must not call back.
   virtual void GiveWay(Scarce what) = 0;
   // True if the server waits for the client; false if what the client sent waits for a busy server,
-  // which must not take its own delay for the client's.
+  // which must not take its own delay for the client's. May cost a system call.
   [[nodiscard]] virtual bool IsAwaited() const = 0;
 
   // Waiting for a request; receiving a request or sending an answer; handling a request.

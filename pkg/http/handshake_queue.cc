@@ -32,7 +32,7 @@ void HandshakeQueue::Next() {
   busy_ = false;
   const auto next = std::min_element(
       waiting_.begin(), waiting_.end(),
-      [](const Waiter* a, const Waiter* b) { return Crowd::IsLighter(*a->guest, *b->guest); });
+      [](const Waiter* a, const Waiter* b) { return Crowd::ComesFirst(*a->guest, *b->guest); });
   if (next == waiting_.end()) return;
   Waiter& waiter = **next;
   waiting_.erase(next);

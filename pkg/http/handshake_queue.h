@@ -5,8 +5,8 @@
 // thousands of hellos may arrive at once: requests on established connections must not wait for
 // them.
 //
-// Who comes next is chosen in the crowd's order: from the address with the fewest connections, then
-// the newest, which still has most of its time.
+// Who comes next is chosen in the crowd's order (Crowd::ComesFirst): from the address with the
+// fewest connections, then the newest, which still has most of its time.
 //
 // Single-threaded.
 

@@ -15,8 +15,10 @@ namespace http {
 namespace {
 
 namespace asio = boost::asio;
-// Out of descriptors: wait until some are closed.
+// Out of descriptors, or of connections that can give way: wait until some are closed.
 constexpr std::chrono::milliseconds kAcceptPause{100};
+// Connections accepted in one turn of the event loop, a millisecond's work.
+constexpr int kAcceptedAtOnce = 64;
 
 // Returns an IPv4-mapped IPv6 address as the IPv4 address.
 std::string Plain(const asio::ip::address& address) {
@@ -52,8 +54,7 @@ class AsioServer final : public Server {
 
  private:
   base::Result<void> ListenOn(const Tcp::endpoint& endpoint);
-  base::Task<bool> HasRoom();
-  base::Task<void> AcceptOne();
+  base::Task<void> AcceptWaiting();
   base::Task<void> Pause(std::chrono::steady_clock::duration at_most);
   void Begin(Tcp::socket socket);
   void StopNow();
@@ -104,6 +105,7 @@ base::Result<void> AsioServer::ListenOn(const Tcp::endpoint& endpoint) {
   }
   if (!error) acceptor_.bind(endpoint, error);
   if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) acceptor_.non_blocking(true, error);
   if (!error) {
     port_ = acceptor_.local_endpoint().port();
     return {};
@@ -124,8 +126,7 @@ base::Result<void> AsioServer::SetTls(ServerTls tls) {
 base::Task<void> AsioServer::Run() {
   co_await base::DeferCancellation();
   while (!stopped_) {
-    const bool room = co_await HasRoom();
-    if (room) co_await AcceptOne();
+    co_await AcceptWaiting();
     const bool cancelled = co_await base::Stopping();
     if (cancelled) Stop(std::chrono::milliseconds(0));
   }
@@ -137,24 +138,25 @@ base::Task<void> AsioServer::Run() {
   grace_.cancel();
 }
 
-// Nobody gives way before another connection waits to be accepted.
-base::Task<bool> AsioServer::HasRoom() {
-  if (!crowd_.full()) co_return true;
-  const auto [error] = co_await acceptor_.async_wait(Tcp::acceptor::wait_read, base::kTuple);
-  if (!error && !stopped_ && crowd_.MakeRoom()) co_return true;
-  if (!stopped_) co_await Pause(kAcceptPause);
-  co_return false;
-}
-
-base::Task<void> AsioServer::AcceptOne() {
-  auto [error, socket] = co_await acceptor_.async_accept(base::kTuple);
-  if (stopped_ || error == asio::error::operation_aborted) co_return;
-  if (!error) {
-    Begin(std::move(socket));
-  } else if (error != asio::error::connection_aborted) {
-    LOG_EVERY_N(ERROR, 100) << "accept: " << error.message();
-    co_await Pause(kAcceptPause);
+// A connection that waits behind thousands of others must not wait for the handshakes of those, so
+// they are accepted many at a time. The handshake queue then chooses among all of them. Nobody
+// gives way before another connection waits to be accepted.
+base::Task<void> AsioServer::AcceptWaiting() {
+  auto [error] = co_await acceptor_.async_wait(Tcp::acceptor::wait_read, base::kTuple);
+  for (int i = 0; !error && !stopped_ && i < kAcceptedAtOnce; ++i) {
+    if (!crowd_.MakeRoom()) co_return co_await Pause(kAcceptPause);
+    Tcp::socket socket(acceptor_.get_executor());
+    acceptor_.accept(socket, error);
+    if (!error) Begin(std::move(socket));
+    // Returns at once, with would_block if nobody waits.
+    if (!error || error == asio::error::connection_aborted) {
+      acceptor_.wait(Tcp::acceptor::wait_read, error);
+    }
   }
+  const bool aborted = stopped_ || error == asio::error::operation_aborted;
+  if (!error || aborted || error == asio::error::would_block) co_return;
+  LOG_EVERY_N(ERROR, 100) << "accept: " << error.message();
+  co_await Pause(kAcceptPause);
 }
 
 base::Task<void> AsioServer::Pause(std::chrono::steady_clock::duration at_most) {

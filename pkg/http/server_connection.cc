@@ -211,7 +211,7 @@ void ServerConnection::GiveWay(Crowd::Scarce what) {
 bool ServerConnection::IsAwaited() const {
   const bool receives =
       phase_ == Phase::kHandshake || phase_ == Phase::kIdle || phase_ == Phase::kReading;
-  return !receives || !connection_.socket().HasArrivals();
+  return !awaits_turn_ && (!receives || !connection_.socket().HasArrivals());
 }
 
 void ServerConnection::StopNow() {
@@ -223,8 +223,11 @@ void ServerConnection::StopNow() {
 base::Task<bool> ServerConnection::Handshake() {
   if (!tls_) co_return true;
   const base::TimePoint deadline = In(options_.header_timeout);
-  const auto turn = [this, deadline] {
-    return handshakes_.Turn(*this, connection_.socket().shared_from_this(), deadline);
+  const auto turn = [this, deadline]() -> base::Task<base::Result<void>> {
+    awaits_turn_ = true;
+    auto come = co_await handshakes_.Turn(*this, connection_.socket().shared_from_this(), deadline);
+    awaits_turn_ = false;
+    co_return come;
   };
   // No memory for a handshake before the client has sent anything.
   auto spoken =

@@ -84,6 +84,7 @@ class ServerConnection final : private Crowd::Guest {
   std::shared_ptr<TlsStream> secured_;  // null for plain HTTP, and before the handshake
   Peer peer_;
   Phase phase_ = Phase::kHandshake;
+  bool awaits_turn_ = false;      // has sent its part of the handshake
   bool first_ = true;             // no request was read yet
   bool stopping_ = false;         // read no request after this one
   bool draining_ = false;         // read none after the next answer

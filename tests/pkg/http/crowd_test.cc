@@ -28,12 +28,18 @@ class Client final : public Crowd::Guest {
   void Arrive() { arrived_ = true; }
   [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] bool released() const { return released_; }
+  // How often it was asked whether the server waits for it.
+  [[nodiscard]] int asked() const { return asked_; }
 
  private:
   void GiveWay(Crowd::Scarce what) override {
     (what == Crowd::Scarce::kConnections ? closed_ : released_) = true;
   }
-  [[nodiscard]] bool IsAwaited() const override { return !arrived_; }
+  [[nodiscard]] bool IsAwaited() const override {
+    ++asked_;
+    return !arrived_;
+  }
+  mutable int asked_ = 0;
   bool arrived_ = false;
   bool closed_ = false;
   bool released_ = false;
@@ -242,18 +248,37 @@ TEST_CASE("crowd: newcomers of the address with the fewest connections come firs
   party.clock.Advance(1s);
   const Client& second = party.Come("stranger");
   const Client& server = party.Come("server");
-  CHECK(Crowd::IsLighter(server, first));
-  CHECK(Crowd::IsLighter(server, second));
-  CHECK(Crowd::IsLighter(second, first));
-  CHECK_FALSE(Crowd::IsLighter(first, first));
+  CHECK(Crowd::ComesFirst(server, first));
+  CHECK(Crowd::ComesFirst(server, second));
+  CHECK(Crowd::ComesFirst(second, first));
+  CHECK_FALSE(Crowd::ComesFirst(first, first));
   // One that had to give way is behind all others.
   party.Come("server");
   party.Come("server");
   REQUIRE(party.crowd.MakeRoom());
   const Client& gone = first.closed() ? first : server;
   REQUIRE(gone.closed());
-  CHECK_FALSE(Crowd::IsLighter(gone, second));
-  CHECK(Crowd::IsLighter(second, gone));
+  CHECK_FALSE(Crowd::ComesFirst(gone, second));
+  CHECK(Crowd::ComesFirst(second, gone));
+}
+
+// Each question is a system call, and thousands may be slow.
+TEST_CASE("crowd: of many slow connections, only those are asked that may give way",
+          "[http][crowd]") {
+  Party party({.connections = 1000, .bytes = 1000});
+  std::vector<Client*> slow;
+  for (int i = 0; i < 999; ++i) {
+    slow.push_back(&party.Come("address " + std::to_string(i % 50)));
+    REQUIRE(slow.back()->Hold(1));
+  }
+  party.clock.Advance(10s);
+  party.Come("late");
+  REQUIRE(party.crowd.MakeRoom());
+  Client& another = party.Come("another");
+  REQUIRE(another.Hold(2));
+  int asked = 0;
+  for (const Client* each : slow) asked += each->asked();
+  CHECK(asked <= 8);
 }
 
 }  // namespace crowd_test

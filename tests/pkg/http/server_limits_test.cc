@@ -146,6 +146,24 @@ TEST_CASE("server: slow clients do not delay others", "[http][server]") {
   });
 }
 
+// Whoever waits last must not wait for what the server does for each of the others.
+TEST_CASE("server: connections that wait together are accepted together", "[http][server]") {
+  constexpr std::size_t kWaiting = 60;
+  Loopback loopback;
+  loopback.handler = http::test::Echo;
+  loopback.Run([&]() -> Task<void> {
+    const http::Tcp::endpoint server(base::asio::ip::address_v4::loopback(), loopback.port());
+    std::vector<http::Tcp::socket> waiting;
+    for (std::size_t i = 0; i < kWaiting; ++i) {
+      waiting.emplace_back(loopback.io());
+      waiting.back().connect(server);  // without letting the server run
+    }
+    CHECK(loopback.server().stats().connections == 0);
+    co_await http::test::Yield();  // fewer turns of the event loop than connections
+    CHECK(loopback.server().stats().connections == kWaiting);
+  });
+}
+
 TEST_CASE("server: an endless handshake is closed", "[http][server]") {
   const Authority authority;
   Loopback loopback;
