@@ -66,6 +66,16 @@ std::vector<Held> HeldTooLong(base::TimePoint now, const ReservationList* list,
   return all;
 }
 
+// The resources whose objects may use an entry without objects.
+std::vector<std::string> MayUse(const Reservation& entry, const QuotaView& view) {
+  if (!entry.of.empty()) return {entry.of};
+  std::set<std::string> resources;
+  for (const auto& [name, amount] : entry.usage) {
+    for (std::string& resource : view.ResourcesOf(name)) resources.insert(std::move(resource));
+  }
+  return {resources.begin(), resources.end()};
+}
+
 // True if the request of an entry was not stored. It cannot be stored later either, because its
 // hold is over. The view must have shown the version that it started from: until then the entry is
 // all that accounts for the object.
@@ -87,9 +97,10 @@ base::Duration Questions::Holds::Of(const Reservation& entry) const {
   return std::max<base::Duration>(entries, accounting::HoldFor(entry.webhook));
 }
 
-base::TimePoint Questions::ShownUntil(const std::string& of, const QuotaView& view) const {
+base::TimePoint Questions::ShownUntil(const std::vector<std::string>& resources,
+                                      const QuotaView& view) const {
   base::TimePoint all = base::TimePoint::max();
-  for (const std::string& resource : of.empty() ? view.resources() : std::vector{of}) {
+  for (const std::string& resource : resources) {
     const auto known = collections_.find(resource);
     const base::TimePoint asked =
         known == collections_.end() ? base::TimePoint::min() : known->second.shown;
@@ -110,14 +121,12 @@ Questions::Outcome Questions::Settle(base::TimePoint now, const ReservationList*
     if (reached) collection.shown = *std::exchange(collection.asked, std::nullopt);
   }
   for (const Held& one : HeldTooLong(now, list, first_seen, holds, view)) {
-    if (one.looked_up || ShownUntil(one.entry->of, view) < one.since) continue;
+    if (one.looked_up || ShownUntil(MayUse(*one.entry, view), view) < one.since) continue;
     if (ended_.insert(one.name()).second) ++outcome.ended;
   }
-  if (!strangers.Oldest()) return outcome;
-  const base::TimePoint shown = std::min(now, ShownUntil("", view));
-  if (shown >= *strangers.Oldest()) {
-    outcome.strangers = strangers.Expire(shown, holds.OfStrangers());
-  }
+  outcome.strangers = strangers.Expire(holds.OfStrangers(), [&](std::string_view name) {
+    return std::min(now, ShownUntil(view.ResourcesOf(name), view));
+  });
   return outcome;
 }
 
@@ -126,15 +135,18 @@ Question Questions::Due(base::TimePoint now, const ReservationList* list,
                         const accounting::Strangers& strangers, const Holds& holds,
                         const QuotaView& view) {
   Question question;
-  const auto oldest = strangers.Oldest();
-  if (oldest && now - *oldest >= holds.OfStrangers()) {
-    AddCollections(now, "", *oldest + holds.OfStrangers(), view, question);
+  for (const accounting::Strangers::Part& part : strangers.parts()) {
+    const base::TimePoint over = part.since + holds.OfStrangers();
+    if (over > now) break;
+    for (const auto& [name, amount] : part.usage) {
+      AddCollections(now, view.ResourcesOf(name), over, view, question);
+    }
   }
   if (list != nullptr) AddDueFloors(now, *list, view, question);
   for (const Held& one : HeldTooLong(now, list, first_seen, holds, view)) {
     if (ended_.contains(one.name())) continue;
     if (!one.looked_up) {
-      AddCollections(now, one.entry->of, one.since, view, question);
+      AddCollections(now, MayUse(*one.entry, view), one.since, view, question);
       continue;
     }
     const auto asked = asked_.find(one.name());
@@ -149,12 +161,13 @@ Question Questions::Due(base::TimePoint now, const ReservationList* list,
 }
 
 // Adds the collections of which not everything is shown that was stored at `since`.
-void Questions::AddCollections(base::TimePoint now, const std::string& of, base::TimePoint since,
-                               const QuotaView& view, Question& question) const {
-  for (const std::string& resource : of.empty() ? view.resources() : std::vector{of}) {
+void Questions::AddCollections(base::TimePoint now, const std::vector<std::string>& resources,
+                               base::TimePoint since, const QuotaView& view,
+                               Question& question) const {
+  for (const std::string& resource : resources) {
     const bool added =
         std::ranges::find(question.collections, resource) != question.collections.end();
-    if (!added && ShownUntil(resource, view) < since) {
+    if (!added && ShownUntil({resource}, view) < since) {
       AddCollection(now, resource, view, question);
     }
   }

@@ -5,11 +5,12 @@
 // and if a floor is not reached for long. Decides only; no I/O, one thread.
 //
 // An entry that names its object ends when a list of the namespace does not have the object.
-// Usage without an object may belong to any object. It ends when the watches have shown everything
-// that was stored when its hold was over. To know that, the server is asked for the version of the
-// collection (a list of one object), and the watch must reach it. In a quiet collection only a
-// bookmark brings it there. So a small collection is listed instead, and a large one if no bookmark
-// comes. No object is kept.
+// Usage without an object may belong to any object that counts under its names. It ends when the
+// watches have shown everything of these kinds that was stored when its hold was over. So a kind
+// that cannot be listed keeps only the usage of its own names. To know that, the server is asked
+// for the version of the collection (a list of one object), and the watch must reach it. In a quiet
+// collection only a bookmark brings it there. So a small collection is listed instead, and a large
+// one if no bookmark comes. No object is kept.
 
 #include <cstdint>
 #include <map>
@@ -108,10 +109,11 @@ class Questions {
     std::string version = {};
     base::TimePoint told{};  // when the answer came, or was given up
   };
-  // What was stored before this time is shown. `of`: the resource; "": each one that counts.
-  [[nodiscard]] base::TimePoint ShownUntil(const std::string& of, const QuotaView& view) const;
-  void AddCollections(base::TimePoint now, const std::string& of, base::TimePoint since,
-                      const QuotaView& view, Question& question) const;
+  // What was stored of these resources before this time is shown.
+  [[nodiscard]] base::TimePoint ShownUntil(const std::vector<std::string>& resources,
+                                           const QuotaView& view) const;
+  void AddCollections(base::TimePoint now, const std::vector<std::string>& resources,
+                      base::TimePoint since, const QuotaView& view, Question& question) const;
   void AddCollection(base::TimePoint now, const std::string& resource, const QuotaView& view,
                      Question& question) const;
   void AddDueFloors(base::TimePoint now, const accounting::ReservationList& list,

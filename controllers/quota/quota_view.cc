@@ -1,5 +1,7 @@
 #include "controllers/quota/quota_view.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace controllers {
@@ -9,7 +11,8 @@ const QuotaView::Sources& QuotaView::sources() const {
   sources_.emplace();
   for (UsageSource& source : tracker_.SourcesOf(quota_.hard)) {
     UsageSource& held = (*sources_)[source.evaluator->resource.ToString()];
-    if (held.tracked == nullptr) held = std::move(source);
+    if (held.tracked == nullptr) std::swap(held, source);
+    std::ranges::copy(source.names, std::back_inserter(held.names));
   }
   return *sources_;
 }
@@ -52,6 +55,21 @@ quota::ResourceList QuotaView::Counted(const quota::ResourceList& observed,
 std::vector<std::string> QuotaView::resources() const {
   std::vector<std::string> resources;
   for (const auto& [resource, source] : sources()) resources.push_back(resource);
+  return resources;
+}
+
+std::vector<std::string> QuotaView::ResourcesOf(std::string_view name) const {
+  std::vector<std::string> resources;
+  for (const auto& [resource, source] : sources()) {
+    const bool counts = std::ranges::find(source.names, name) != source.names.end();
+    // Also names that these objects count by class, once the classes are known.
+    const auto by_class = source.evaluator->classes
+                              ? quota::NamesOfClasses(*source.evaluator, quota_.hard)
+                              : std::vector<std::string>();
+    if (counts || std::ranges::find(by_class, name) != by_class.end()) {
+      resources.push_back(resource);
+    }
+  }
   return resources;
 }
 

@@ -39,7 +39,10 @@ class QuotaView final : public accounting::View {
   }
   // All resources that count for the quota, watched or not.
   [[nodiscard]] std::vector<std::string> resources() const;
-  // These, and `namespaces` if the quota depends on their labels: a count depends on all of them.
+  // Those whose objects count under the name.
+  [[nodiscard]] std::vector<std::string> ResourcesOf(std::string_view name) const;
+  // resources(), and `namespaces` if the quota depends on their labels: a count depends on all of
+  // them.
   [[nodiscard]] std::vector<std::string> floor_resources() const;
   // The watched resource; null if it is not watched.
   [[nodiscard]] const TrackedResource* Tracked(std::string_view resource) const;

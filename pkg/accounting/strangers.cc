@@ -110,15 +110,22 @@ void Strangers::HoldAgain(const Parts& parts) {
   }
 }
 
-std::size_t Strangers::Expire(base::TimePoint now, base::Duration hold) {
-  const std::size_t parts = parts_.size();
-  while (!parts_.empty() && now - parts_.front().since >= hold) parts_.pop_front();
-  return parts - parts_.size();
+std::size_t Strangers::Expire(base::Duration hold, const ShownUntil& shown_until) {
+  std::size_t changed = 0;
+  for (Part& part : parts_) {
+    const auto is_over = [&](const ResourceList::Item& item) {
+      return shown_until(item.first) >= part.since + hold;
+    };
+    if (part.usage.EraseIf(is_over) > 0) ++changed;
+  }
+  std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
+  return changed;
 }
 
 void Strangers::Lapse(base::TimePoint now, base::Duration hold) {
   const ResourceList before = Held();
-  if (Expire(now, hold) > 0) lapsed_.Add(quota::Excess(before, Held()));
+  const std::size_t lapsed = Expire(hold, [&](std::string_view) { return now; });
+  if (lapsed > 0) lapsed_.Add(quota::Excess(before, Held()));
 }
 
 ResourceList Strangers::Held() const {

@@ -58,12 +58,16 @@ class Strangers {
   Parts OnAppeared(const ResourceList& usage, std::string_view version = {});
   // Holds again what was used up by mistake.
   void HoldAgain(const Parts& parts);
-  // The server was asked: drops parts older than `hold`, and returns their number.
-  std::size_t Expire(base::TimePoint now, base::Duration hold);
+  // The server was asked: drops from the parts each name of which all objects were shown that were
+  // stored when `hold` was over. `shown_until`: of the objects that count under a name, those
+  // stored before this time were shown. Returns the number of parts that lost a name.
+  using ShownUntil = std::function<base::TimePoint(std::string_view name)>;
+  std::size_t Expire(base::Duration hold, const ShownUntil& shown_until);
   // The server was not asked: drops parts older than `hold`, and remembers them for TakeOver().
   void Lapse(base::TimePoint now, base::Duration hold);
 
   [[nodiscard]] ResourceList Held() const;
+  [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] std::optional<base::TimePoint> Oldest() const;
 
  private:

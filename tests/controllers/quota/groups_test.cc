@@ -308,8 +308,12 @@ TEST_CASE("groups: objects are read live in the namespaces of their entries", "[
   list.Add({.by = "me", .n = 3, .of = "pods", .usage = one, .unassigned = 1});
   CHECK(due(f.red).collections == std::vector<std::string>{"pods"});
   list.Add({.by = "me", .n = 4, .usage = one});
+  CHECK(due(f.red).collections == std::vector<std::string>{"pods"});
+  quota::ResourceList both = one;
+  both.Set("secrets", quota::Quantity::FromInt(1));
+  list.Add({.by = "me", .n = 5, .usage = both});
   CHECK(due(f.red).collections == std::vector<std::string>{"pods", "secrets"});
-  for (std::uint64_t n = 5; n < 100; ++n) add(n, "team-" + std::to_string(n), "of many");
+  for (std::uint64_t n = 6; n < 101; ++n) add(n, "team-" + std::to_string(n), "of many");
   CHECK(due(f.red).ends.empty());
   CHECK(lists(f.red) == Lists{{"pods", {}}, {"secrets", {}}});
 }

@@ -111,6 +111,36 @@ TEST_CASE("questions: the quota is recounted although a kind cannot be listed", 
   CHECK(f.Used("q") == "secrets=1");
 }
 
+// What belongs to the broken kind may still be stored, so that much is kept.
+TEST_CASE("questions: a kind that cannot be listed keeps only the usage of its own names",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"secrets", "100"}, {"pods", "100"}}));
+  f.RunFor(40s);
+  REQUIRE(f.Used("q") == "pods=0,secrets=0");
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (!request.path.ends_with("/secrets")) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "broken"};
+  };
+  f.cluster.CutWatches(kSecrets, true);
+  f.RunFor(1s);
+  const json::Object limits{{"secrets", "100"}, {"pods", "100"}};
+  SECTION("in two writes, the broken kind first") {
+    f.WriteStatus("q", limits, {{"secrets", "3"}, {"pods", "0"}});
+    f.RunFor(1s);
+    f.WriteStatus("q", limits, {{"secrets", "3"}, {"pods", "2"}});
+  }
+  SECTION("in one write") { f.WriteStatus("q", limits, {{"secrets", "3"}, {"pods", "2"}}); }
+  f.RunFor(10s);
+  CHECK(f.Used("q") == "pods=2,secrets=3");
+  f.RunFor(10s);
+  CHECK(f.Used("q") == "pods=0,secrets=3");
+  f.cluster.fault = nullptr;
+  f.RunFor(60s);
+  CHECK(f.Used("q") == "pods=0,secrets=0");
+  f.cluster.ForgetFunctions();
+}
+
 TEST_CASE("questions: an answer in small pieces ends at its deadline", "[controllers]") {
   Charged f(3);
   f.cluster.stall = [](const client::ApiRequest& request) {

@@ -17,6 +17,9 @@ ResourceList Nothing() { return {}; }
 Strangers::Counted Counted(int pods) {
   return [pods] { return Pods(pods); };
 }
+Strangers::ShownUntil ShownUntil(base::TimePoint until) {
+  return [until](std::string_view) { return until; };
+}
 
 TEST_CASE("strangers: an amount above our last write is held until objects appear",
           "[accounting]") {
@@ -32,7 +35,7 @@ TEST_CASE("strangers: an amount above our last write is held until objects appea
   CHECK(strangers.Held() == Pods(3));
   strangers.OnAppeared(Pods(2));
   CHECK(strangers.Held() == Pods(1));
-  strangers.Expire(now + kHold, kHold);
+  strangers.Expire(kHold, ShownUntil(now + kHold));
   CHECK(strangers.Held().empty());
 }
 
@@ -62,9 +65,27 @@ TEST_CASE("strangers: what was used up by mistake is held again, for as long as 
   CHECK(strangers.Held().empty());
   strangers.HoldAgain(used_up);
   CHECK(strangers.Held() == Pods(3));
-  strangers.Expire(now + kHold, kHold);
+  strangers.Expire(kHold, ShownUntil(now + kHold));
   CHECK(strangers.Held() == Pods(1));
-  strangers.Expire(now + 4s + kHold, kHold);
+  strangers.Expire(kHold, ShownUntil(now + 4s + kHold));
+  CHECK(strangers.Held().empty());
+}
+
+TEST_CASE("strangers: a name whose objects are not all shown keeps only its own usage",
+          "[accounting]") {
+  Strangers strangers;
+  const base::TimePoint now{};
+  strangers.Hold(now,
+                 {{"pods", quota::Quantity::FromInt(1)}, {"secrets", quota::Quantity::FromInt(2)}});
+  strangers.Hold(now + 1s, {{"pods", quota::Quantity::FromInt(4)}});
+  const auto pods_alone = [&](std::string_view name) {
+    return name == "pods" ? now + kHold : base::TimePoint::min();
+  };
+  CHECK(strangers.Expire(kHold, pods_alone) == 1);
+  CHECK(strangers.Held() == ResourceList{{"pods", quota::Quantity::FromInt(4)},
+                                         {"secrets", quota::Quantity::FromInt(2)}});
+  CHECK(strangers.Expire(kHold, pods_alone) == 0);
+  CHECK(strangers.Expire(kHold, ShownUntil(base::TimePoint::max())) == 2);
   CHECK(strangers.Held().empty());
 }
 
@@ -203,7 +224,7 @@ TEST_CASE("strangers: a new leader holds again what lapsed while it followed", "
   CHECK(strangers.Held() == Pods(1));
   CHECK(strangers.Oldest() == start + 20s);
   // Once: the second time the server was asked.
-  CHECK(strangers.Expire(start + 30s, 10s) == 1);
+  CHECK(strangers.Expire(10s, ShownUntil(start + 30s)) == 1);
   strangers.TakeOver(start + 30s, Pods(3), nullptr, Counted(2));
   CHECK(strangers.Held().empty());
 }
