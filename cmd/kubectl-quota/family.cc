@@ -29,11 +29,6 @@ informers::ReflectorOptions RefusalEvents(const std::string& ns) {
   return what;
 }
 
-bool IsActive(const json::Value& pod) {
-  const std::string_view phase = pod.StringAt({"status", "phase"});
-  return phase != "Succeeded" && phase != "Failed" && !api::IsBeingDeleted(pod);
-}
-
 void AddRefusal(const json::Value& event,
                 std::vector<std::pair<OwnerRef, inspect::Refusal>>& refusals) {
   // client-go's recorder combines similar events and adds this prefix.
@@ -63,6 +58,11 @@ void AddRefusal(const json::Value& event,
 }
 
 }  // namespace
+
+bool IsActive(const json::Value& pod) {
+  const std::string_view phase = pod.StringAt({"status", "phase"});
+  return phase != "Succeeded" && phase != "Failed" && !api::IsBeingDeleted(pod);
+}
 
 Family::Family(Cluster& cluster, std::string ns, const json::Value& head)
     : cluster_(cluster), ns_(std::move(ns)), uid_(api::Uid(head)) {

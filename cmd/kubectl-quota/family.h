@@ -14,6 +14,9 @@
 
 namespace kubectl_quota {
 
+// True if the pod runs or will run.
+bool IsActive(const json::Value& pod);
+
 class Family {
  public:
   // `cluster` must outlive it.

@@ -8,6 +8,7 @@
 #include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/needs.h"
+#include "cmd/kubectl-quota/stored_pods.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
 
@@ -161,12 +162,23 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
   const std::string no_match = co_await NoMatch(object);
   const std::string closed = surroundings_.closed;
   if (!no_match.empty()) surroundings_.closed = no_match;
+  std::optional<inspect::Made> made;
+  if (!stored->IsNull() && !book_->quotas().empty()) {
+    auto read = co_await ReadMade(cluster_, ns_, *stored);
+    if (!read) co_return read.error();
+    made = std::move(*read);
+  }
   auto expansion = stored->IsNull() ? inspect::Expand(object, surroundings_)
-                                    : inspect::ExpandChange(object, *stored, surroundings_);
+                                    : inspect::ExpandChange(object, *stored, surroundings_, made);
   surroundings_.closed = closed;
   if (!expansion) co_return expansion.error();
   for (const inspect::Piece& piece : expansion->pieces) {
     WarnOf(unread_, piece.object, book_->quotas(), cluster_.terminal());
+  }
+  for (const inspect::Rollout& rollout : expansion->rollouts) {
+    for (const inspect::Piece& piece : rollout.each) {
+      WarnOf(unread_, piece.object, book_->quotas(), cluster_.terminal());
+    }
   }
   if (session_.options.check.server && stored->IsNull()) {
     auto answer = co_await AskServer(object, *expansion);

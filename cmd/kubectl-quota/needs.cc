@@ -86,6 +86,12 @@ base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, b
     if (counter == nullptr) continue;
     if (auto added = book.Add(*counter, piece, now); !added) return added;
   }
+  const inspect::CounterOf counter_of = [&](const json::Value& object) {
+    return counters.Of(api::ApiVersion(object), api::Kind(object));
+  };
+  for (const inspect::Rollout& rollout : expansion.rollouts) {
+    if (auto added = book.Add(counter_of, rollout, now); !added) return added;
+  }
   return {};
 }
 

@@ -54,6 +54,42 @@ void Lay(const Value& over, Value& value) {
   }
 }
 
+const Value* NamedIn(const json::Array* list, const Value& item) {
+  if (list == nullptr) return nullptr;
+  const auto same = std::ranges::find_if(*list, [&](const Value& other) {
+    return other.StringAt({"name"}) == item.StringAt({"name"});
+  });
+  return same == list->end() ? nullptr : &*same;
+}
+
+// Deletes what `last` has and `now`, which may be null, lacks.
+void Prune(const Value& last, const Value* now, Value& value) {
+  if (last.IsObject() && value.IsObject()) {
+    for (const auto& [name, member] : *last.AsObject()) {
+      Value* own = value.AsObject()->Find(name);
+      if (own == nullptr) continue;
+      const Value* kept = now == nullptr ? nullptr : now->At({name});
+      if (kept == nullptr || kept->IsNull()) {
+        value.AsObject()->Erase(name);
+      } else {
+        Prune(member, kept, *own);
+      }
+    }
+  }
+  const json::Array* before = last.AsArray();
+  if (before == nullptr || !value.IsArray() || !AllNamed(*before) || !AllNamed(*value.AsArray())) {
+    return;
+  }
+  const json::Array* after = now == nullptr ? nullptr : now->AsArray();
+  std::erase_if(*value.AsArray(), [&](const Value& item) {
+    return NamedIn(before, item) != nullptr && NamedIn(after, item) == nullptr;
+  });
+  for (Value& item : *value.AsArray()) {
+    const Value* was = NamedIn(before, item);
+    if (was != nullptr) Prune(*was, NamedIn(after, item), item);
+  }
+}
+
 }  // namespace
 
 Apply::Apply(const Value& manifest, const Value& stored)
@@ -76,6 +112,16 @@ Value Overlay(Value stored, const Value& manifest) {
   Lay(manifest, stored);
   if (stored.At({"status"}) != nullptr) stored.Make({"status"}) = std::move(status);
   return stored;
+}
+
+Value Applied(const Value& manifest, Value stored) {
+  Value last = LastApplied(stored);
+  if (last.IsObject()) {
+    // The server keeps most of the metadata, and nothing of it is counted.
+    last.AsObject()->Erase("metadata");
+    Prune(last, &manifest, stored);
+  }
+  return Overlay(std::move(stored), manifest);
 }
 
 Value LabelsAfter(const Value& manifest, const Value& stored) {

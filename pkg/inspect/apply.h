@@ -21,6 +21,8 @@ class Apply {
   // Returns what is at the path after the manifest is applied. A field that the manifest omits
   // keeps the value that another writer set. nullptr: there is nothing.
   [[nodiscard]] const json::Value* After(std::initializer_list<std::string_view> path) const;
+  // True if the stored object tells what was applied last.
+  [[nodiscard]] bool KnowsLast() const { return !last_.IsNull(); }
 
  private:
   const json::Value& manifest_;
@@ -31,6 +33,10 @@ class Apply {
 // Returns the stored object with the fields that the manifest sets. Members of a list with the same
 // name are merged. The status stays as it is, because only the server writes it.
 json::Value Overlay(json::Value stored, const json::Value& manifest);
+
+// Returns the stored object after the manifest is applied: without the fields that the last applied
+// manifest set and this one lacks, and with those that this one sets.
+json::Value Applied(const json::Value& manifest, json::Value stored);
 
 // Returns the labels of a Namespace after the manifest is applied; `stored` is null if it is new.
 json::Value LabelsAfter(const json::Value& manifest, const json::Value& stored);

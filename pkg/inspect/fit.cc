@@ -53,11 +53,28 @@ void AskOne(quota::Request& request, const json::Value& object, const quota::Quo
   for (quota::Need& need : verdict.needs) demand.of[index] = std::move(need.amount);
 }
 
-std::set<std::string> NamesOf(const quota::ResourceList& a, const quota::ResourceList& b) {
-  std::set<std::string> names;
-  for (const auto& [name, amount] : a) names.insert(name);
-  for (const auto& [name, amount] : b) names.insert(name);
-  return names;
+// Returns what an update frees at once. Kubernetes' own plugin lowers usage with the update. The
+// daemon counts later what a ClusterQuota gets back.
+void AskFreed(quota::Request request, const std::vector<quota::Quota>& roomy, Demand& demand) {
+  if (!request.before) return;
+  std::swap(request.after, *request.before);
+  request.unknown = {};
+  demand.freed.resize(roomy.size());
+  for (std::size_t i = 0; i < roomy.size(); ++i) {
+    if (roomy[i].cluster) continue;
+    Demand back{.of = std::vector<quota::ResourceList>(roomy.size())};
+    request.object = nullptr;
+    const std::vector<quota::Standing> standing{{.quota = &roomy[i], .used = roomy[i].status.used}};
+    quota::Verdict verdict = quota::Decide(request, standing);
+    for (quota::Need& need : verdict.needs) demand.freed[i] = std::move(need.amount);
+  }
+}
+
+// The amounts of one old pod of a rollout, by quota.
+using Amounts = std::vector<quota::ResourceList>;
+
+void AddAmounts(const Amounts& more, Amounts& amounts) {
+  for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i].Add(more[i]);
 }
 
 }  // namespace
@@ -99,21 +116,68 @@ base::Result<Demand> FitBook::DemandOf(const Counter& counter, const json::Value
   for (std::size_t i = 0; i < roomy_.size(); ++i) {
     AskOne(request, object, roomy_[i], places_[i].above, i, demand);
   }
+  AskFreed(std::move(request), roomy_, demand);
   return demand;
+}
+
+void FitBook::Sum::Need(const quota::ResourceList& amounts, std::int64_t times) {
+  now.Add(amounts, times);
+  for (const auto& [name, amount] : amounts)
+    most.Set(name, std::max(most.Get(name), now.Get(name)));
+}
+
+void FitBook::Object(const Piece& piece, const Demand& demand) {
+  for (const std::string& text : demand.objections) Note({piece.of, text}, objections_);
+  for (const std::string& text : piece.refusals) Note({piece.of, text}, objections_);
+  for (const std::string& text : demand.warnings) Note({piece.of, text}, warnings_);
 }
 
 base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base::WallTime now) {
   const auto demand = DemandOf(counter, piece.object, piece.stored, now);
   if (!demand) return demand.error().Wrap(piece.of.ToString());
-  const std::int64_t first = piece.first.value_or(piece.count);
   for (std::size_t i = 0; i < quotas_.size(); ++i) {
-    asked_[i].last.Add(demand->of[i], piece.count);
-    asked_[i].first.Add(demand->of[i], first);
+    asked_[i].Need(demand->of[i], piece.count);
+    if (demand->freed.empty()) continue;
+    asked_[i].now.Add(demand->freed[i], -1);
+    asked_[i].freed.Add(demand->freed[i]);
   }
-  if (std::max(piece.count, first) <= 0) return {};
-  for (const std::string& text : demand->objections) Note({piece.of, text}, objections_);
-  for (const std::string& text : piece.refusals) Note({piece.of, text}, objections_);
-  for (const std::string& text : demand->warnings) Note({piece.of, text}, warnings_);
+  Object(piece, *demand);
+  return {};
+}
+
+base::Result<void> FitBook::Add(const CounterOf& counter_of, const Rollout& rollout,
+                                base::WallTime now) {
+  Amounts each(quotas_.size());
+  for (const Piece& piece : rollout.each) {
+    const Counter* counter = counter_of(piece.object);
+    if (counter == nullptr) continue;
+    const auto demand = DemandOf(*counter, piece.object, {}, now);
+    if (!demand) return demand.error().Wrap(rollout.of.ToString());
+    AddAmounts(demand->of, each);
+    Object(piece, *demand);
+  }
+  std::vector<Amounts> old;
+  for (const OldPod& pod : rollout.old) {
+    Amounts& amounts = old.emplace_back(quotas_.size());
+    for (const json::Value& object : pod.objects) {
+      const Counter* counter = counter_of(object);
+      if (counter == nullptr) continue;
+      // What cannot be read frees nothing for sure.
+      const auto demand = DemandOf(*counter, object, {}, now);
+      if (demand) AddAmounts(demand->of, amounts);
+    }
+  }
+  for (std::size_t i = 0; i < quotas_.size(); ++i) {
+    quota::ResourceList rise;
+    for (const auto& [name, amount] : each[i]) {
+      std::vector<std::pair<quota::Quantity, std::int64_t>> freed;
+      for (std::size_t j = 0; j < old.size(); ++j) {
+        freed.emplace_back(old[j][i].Get(name), rollout.old[j].count);
+      }
+      rise.Set(name, LargestRise(amount, rollout.fresh, rollout.spare, std::move(freed)));
+    }
+    asked_[i].Need(rise);
+  }
   return {};
 }
 
@@ -133,12 +197,7 @@ std::vector<quota::Standing> FitBook::Standings() const {
 
 std::vector<quota::ResourceList> FitBook::Asked() const {
   std::vector<quota::ResourceList> asked;
-  for (const Sum& sum : asked_) {
-    quota::ResourceList& most = asked.emplace_back();
-    for (const std::string& name : NamesOf(sum.first, sum.last)) {
-      most.Set(name, std::max(sum.first.Get(name), sum.last.Get(name)));
-    }
-  }
+  for (const Sum& sum : asked_) asked.push_back(sum.most);
   return asked;
 }
 
@@ -156,7 +215,8 @@ std::vector<FitLine> FitBook::Lines() const {
       FitLine line{.quota = i, .name = name, .hard = hard.Get(name)};
       line.asked = amount;
       line.tried = IsTried(quotas_[i]);
-      if (line.asked.IsZero()) continue;
+      // Usage that does not rise is shown if an update frees what another object needs.
+      if (line.asked.IsZero() && asked_[i].freed.Find(name) == nullptr) continue;
       if (const quota::Quantity* used = quotas_[i].status.used.Find(name)) line.before = *used;
       line.after = line.asked.Add(line.before.value_or(quota::Quantity()));
       line.held = HeldBack(standings, asked, i, name);

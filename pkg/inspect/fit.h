@@ -3,6 +3,7 @@
 // Tells whether objects fit quotas. Computes what each new object would be charged, with
 // admission's own decision, and adds it up beside usage and limits. Values; one thread.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,9 +25,12 @@ struct Counter {
 // refuse it that do not depend on free amounts.
 struct Demand {
   std::vector<quota::ResourceList> of;
-  std::vector<std::string> objections;  // "failed quota: q: must specify limits.cpu for: c"
-  std::vector<std::string> warnings{};  // the same from quotas in mode Warn or Audit
+  std::vector<quota::ResourceList> freed = {};  // by an update, at once
+  std::vector<std::string> objections{};        // "failed quota: q: must specify limits.cpu for: c"
+  std::vector<std::string> warnings{};          // the same from quotas in mode Warn or Audit
 };
+
+using CounterOf = std::function<const Counter*(const json::Value& object)>;
 
 struct FitLine {
   std::size_t quota = 0;  // index
@@ -58,10 +62,15 @@ class FitBook {
   [[nodiscard]] base::Result<Demand> DemandOf(const Counter& counter, const json::Value& object,
                                               const std::optional<json::Value>& stored,
                                               base::WallTime now) const;
-  // Adds the needs of a piece and the objections to it. Errors: as above, and overflow.
+  // Adds the needs of a piece and the objections to it. Call in the order of the manifests: what an
+  // update frees is there for the pieces after it. Errors: as above, and overflow.
   base::Result<void> Add(const Counter& counter, const Piece& piece, base::WallTime now);
+  // Adds the largest usage during a rollout, and the objections to its new pods. `counter_of`
+  // returns null for what no quota counts. Errors: the same.
+  base::Result<void> Add(const CounterOf& counter_of, const Rollout& rollout, base::WallTime now);
 
-  // Returns a line for each quota and name with a need, the names of a quota in order.
+  // Returns a line for each quota and name with a need, the names of a quota in order. A need that
+  // something else frees is 0.
   [[nodiscard]] std::vector<FitLine> Lines() const;
   [[nodiscard]] const std::vector<Objection>& objections() const { return objections_; }
   // Objections of quotas in mode Warn or Audit.
@@ -77,9 +86,13 @@ class FitBook {
 
  private:
   static void Note(Objection objection, std::vector<Objection>& objections);
+  // Adds the objections to a new object, which may be an update.
+  void Object(const Piece& piece, const Demand& demand);
   struct Sum {
-    quota::ResourceList last;   // when rollouts have ended
-    quota::ResourceList first;  // when rollouts begin
+    quota::ResourceList now;    // after all pieces so far
+    quota::ResourceList most;   // the largest so far, of names that some piece needed
+    quota::ResourceList freed;  // by updates
+    void Need(const quota::ResourceList& amounts, std::int64_t times = 1);
   };
   std::vector<quota::Quota> quotas_;
   std::vector<quota::Quota> roomy_;  // copies with unreachable limits

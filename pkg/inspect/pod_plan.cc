@@ -86,9 +86,13 @@ std::optional<std::int64_t> PresentPods(const Value& stored) {
   return NumberAt(*status, {field}, 0);
 }
 
+bool Recreates(const Value& object) {
+  return Is(object, kDeployment) && object.StringAt({"spec", "strategy", "type"}) == "Recreate";
+}
+
 std::int64_t SurgeOf(const Value& object, std::int64_t replicas) {
   if (Is(object, kDeployment)) {
-    if (object.StringAt({"spec", "strategy", "type"}) == "Recreate") return 0;
+    if (Recreates(object)) return 0;
     return AmountOrShare(object.At({"spec", "strategy", "rollingUpdate", "maxSurge"}), replicas,
                          "25%");
   }

@@ -30,6 +30,8 @@ std::optional<std::int64_t> PresentPods(const json::Value& stored);
 
 // Returns by how many pods a rollout may exceed the wanted number.
 std::int64_t SurgeOf(const json::Value& object, std::int64_t replicas);
+// True if all old pods go before new ones are created.
+bool Recreates(const json::Value& object);
 // Returns how many of the `present` pods have the newest template, if a rollout creates new pods
 // before it deletes old ones; otherwise all of them.
 std::int64_t NewestPods(const json::Value& stored, std::int64_t present);

@@ -12,26 +12,16 @@
 #include "pkg/inspect/admitted.h"
 #include "pkg/inspect/autoscaling.h"
 #include "pkg/inspect/claims.h"
+#include "pkg/inspect/made.h"
 #include "pkg/inspect/owners.h"
 #include "pkg/inspect/pod_plan.h"
+#include "pkg/inspect/rollout.h"
 
 namespace inspect {
 
-// Equal objects to create. A negative count: to delete.
-struct Piece {
-  json::Value object;  // complete, as stored after admission
-  std::int64_t count = 1;
-  // The count at the beginning of a rollout, if it differs: new pods are created before old ones
-  // are deleted.
-  std::optional<std::int64_t> first = {};
-  std::optional<json::Value> stored = {};  // of an update
-  ObjectName of = {};                      // the object of the manifest that it comes from
-  std::vector<std::string> refusals =
-      {};  // reasons to refuse a new object before quotas are checked
-};
-
 struct Expansion {
   std::vector<Piece> pieces;
+  std::vector<Rollout> rollouts = {};
   std::vector<std::string> notes;  // for users: assumptions, and what is unknown
   // Those of the notes that tell of objects that are not counted.
   std::vector<std::string> uncounted = {};
@@ -58,9 +48,12 @@ base::Result<Expansion> Expand(const json::Value& object, const Surroundings& su
 // Errors: the same.
 base::Result<Expansion> ExpandScaling(const json::Value& stored, const Surroundings& surroundings);
 
-// Returns everything that applying the object over the `stored` one creates and deletes, at the
-// point of a rollout with the largest need. `stored` must be complete. Errors: the same.
+// Returns everything that applying the object over the `stored` one creates and deletes. `stored`
+// must be complete. `made` is what its controller has made of it; nullopt: not known, so its pods
+// are taken to be like new ones of its stored template, and what a rollout frees is uncounted.
+// Errors: the same.
 base::Result<Expansion> ExpandChange(const json::Value& object, const json::Value& stored,
-                                     const Surroundings& surroundings);
+                                     const Surroundings& surroundings,
+                                     const std::optional<Made>& made = {});
 
 }  // namespace inspect

@@ -14,6 +14,7 @@ const std::map<std::string_view, std::string_view> kGroups{
     {"deployments", "/apis/apps/v1"},
     {"replicasets", "/apis/apps/v1"},
     {"statefulsets", "/apis/apps/v1"},
+    {"daemonsets", "/apis/apps/v1"},
     {"jobs", "/apis/batch/v1"},
     {"leases", "/apis/coordination.k8s.io/v1"},
     {"ingresses", "/apis/networking.k8s.io/v1"},

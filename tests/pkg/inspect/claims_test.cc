@@ -37,7 +37,8 @@ Surroundings WithTemplate() {
                            "spec: {metadata: {labels: {a: b}}, spec: {devices: {}}}\n")}}};
 }
 
-// "Pod×3(1)" for each piece that is a pod or a claim.
+// "Pod×3" for each piece that is a pod or a claim; "Pod×4 for 3, ResourceClaim" of a rollout: the
+// new objects, and what goes with an old one.
 std::string Pieces(const base::Result<inspect::Expansion>& expansion) {
   REQUIRE(expansion.has_value());
   std::string text;
@@ -45,7 +46,16 @@ std::string Pieces(const base::Result<inspect::Expansion>& expansion) {
     const std::string kind(piece.object.StringAt({"kind"}));
     if (kind != "Pod" && kind != "ResourceClaim") continue;
     text += (text.empty() ? "" : ", ") + kind + "×" + std::to_string(piece.count);
-    if (piece.first) text += "(" + std::to_string(*piece.first) + ")";
+  }
+  for (const auto& rollout : expansion->rollouts) {
+    for (const auto& piece : rollout.each) {
+      text += (text.empty() ? "" : ", ") + std::string(piece.object.StringAt({"kind"})) + "×" +
+              std::to_string(rollout.fresh);
+    }
+    for (const auto& pod : rollout.old) {
+      text += " for " + std::to_string(pod.count);
+      for (const auto& object : pod.objects) text += " " + std::string(object.StringAt({"kind"}));
+    }
   }
   return text;
 }
@@ -68,11 +78,11 @@ TEST_CASE("claims: a rollout deletes the claims of the pods that it deletes", "[
   std::string other = kPodSpec;
   other.replace(other.find("image: a"), 8, "image: b");
   CHECK(Pieces(ExpandChange(Deployment(kPodSpec), Deployment(other), WithTemplate())) ==
-        "ResourceClaim×4(1), Pod×4(1), ResourceClaim×-3(0), Pod×-3(0)");
+        "ResourceClaim×4, Pod×4 for 4 ResourceClaim Pod");
   SECTION("claims from a template that is gone are not subtracted") {
     other.replace(other.find("gpu"), 3, "old");
     CHECK(Pieces(ExpandChange(Deployment(kPodSpec), Deployment(other), WithTemplate())) ==
-          "ResourceClaim×4(1), Pod×4(1), Pod×-3(0)");
+          "ResourceClaim×4, Pod×4 for 4 Pod");
   }
 }
 

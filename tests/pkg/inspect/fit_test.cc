@@ -31,14 +31,12 @@ quota::Quota QuotaOf(const std::string& name, const std::string& hard, const std
   return *quota;
 }
 
-Piece PodPiece(const std::string& requests, std::int64_t count = 1,
-               std::optional<std::int64_t> first = {}) {
+Piece PodPiece(const std::string& requests, std::int64_t count = 1) {
   return {.object = *json::Parse(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"},
                                      "spec": {"containers": [{"name": "c", "resources":
                                      {"requests": )" +
                                  requests + "}}]}}"),
           .count = count,
-          .first = first,
           .of = {"deployment", "apps", "web"}};
 }
 
@@ -72,12 +70,72 @@ TEST_CASE("fit: missing requirements of a pod are reported whatever is free", "[
   CHECK(Table(book) == "compute   pods   0   2   2   5   yes\n");
 }
 
-TEST_CASE("fit: the larger of beginning and end of a rollout counts", "[inspect]") {
+// New pods of these requests in place of old ones, of which each list is one.
+inspect::Rollout RolloutOf(const std::string& requests, std::int64_t fresh, std::int64_t spare,
+                           const std::vector<std::string>& old) {
+  inspect::Rollout rollout{.of = {"deployment", "apps", "web"},
+                           .each = {PodPiece(requests)},
+                           .fresh = fresh,
+                           .old = {},
+                           .spare = spare};
+  for (const std::string& one : old) rollout.old.push_back({.objects = {PodPiece(one).object}});
+  return rollout;
+}
+
+const Counter* PodCounter(const json::Value&) {
+  static const Counter counter{&Pods(), nullptr};
+  return &counter;
+}
+
+TEST_CASE("fit: the largest usage on the way of a rollout counts", "[inspect]") {
+  const auto table = [](const inspect::Rollout& rollout) {
+    FitBook book({QuotaOf("compute", R"({"requests.cpu": "4"})", R"({"requests.cpu": "2"})")});
+    REQUIRE(book.Add(PodCounter, rollout, kThen).has_value());
+    return Table(book);
+  };
+  const std::string half = R"({"cpu": "500m"})";
+  const std::string quarter = R"({"cpu": "250m"})";
+  const std::string tenth = R"({"cpu": "100m"})";
+  // Smaller pods need most when the first is added, larger ones when the last is.
+  CHECK(table(RolloutOf(quarter, 4, 1, {half, half, half, half})) ==
+        "compute   requests.cpu   2   250m   2250m   4   yes\n");
+  CHECK(table(RolloutOf(half, 4, 1, {quarter, quarter, quarter, quarter})) ==
+        "compute   requests.cpu   2   1250m   3250m   4   yes\n");
+  // Of unlike pods those that free least go first.
+  CHECK(table(RolloutOf(quarter, 4, 0, {half, tenth, half, tenth})) ==
+        "compute   requests.cpu   2   300m   2300m   4   yes\n");
+  CHECK(table(RolloutOf(quarter, 1, 0, {tenth, tenth, tenth, tenth})) ==
+        "compute   requests.cpu   2   150m   2150m   4   yes\n");
+  // All go first.
+  CHECK(table(RolloutOf(half, 4, -4, {quarter, quarter, quarter, quarter})) ==
+        "compute   requests.cpu   2   1   3   4   yes\n");
+  CHECK(table(RolloutOf(quarter, 4, -4, {half, half, half, half})).empty());
+  CHECK(table(RolloutOf(half, 3, 5, {quarter})) ==
+        "compute   requests.cpu   2   1500m   3500m   4   yes\n");
+}
+
+TEST_CASE("fit: no rollout waits for another one", "[inspect]") {
   FitBook book({QuotaOf("compute", R"({"requests.cpu": "4"})", R"({"requests.cpu": "2"})")});
-  // Four pods of 500m become four of 250m, with one more at a time.
-  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "250m"})", 4, 1), kThen).has_value());
-  REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "500m"})", -3, 0), kThen).has_value());
-  CHECK(Table(book) == "compute   requests.cpu   2   250m   2250m   4   yes\n");
+  const std::string one = R"({"cpu": "1"})";
+  const std::string half = R"({"cpu": "500m"})";
+  REQUIRE(book.Add(PodCounter, RolloutOf(half, 1, 0, {one}), kThen).has_value());
+  REQUIRE(book.Add(PodCounter, RolloutOf(one, 1, 0, {half}), kThen).has_value());
+  CHECK(Table(book) == "compute   requests.cpu   2   500m   2500m   4   yes\n");
+}
+
+TEST_CASE("fit: what an update frees is there for the pieces after it", "[inspect]") {
+  const auto table = [](bool freed_first) {
+    FitBook book({QuotaOf("compute", R"({"requests.cpu": "2"})", R"({"requests.cpu": "2"})")});
+    Piece less = PodPiece(R"({"cpu": "500m"})");
+    less.stored = PodPiece(R"({"cpu": "1500m"})").object;
+    const Piece more = PodPiece(R"({"cpu": "1"})");
+    for (const Piece& piece : {freed_first ? less : more, freed_first ? more : less}) {
+      REQUIRE(book.Add({&Pods(), nullptr}, piece, kThen).has_value());
+    }
+    return Table(book);
+  };
+  CHECK(table(true) == "compute   requests.cpu   2   0   2   2   yes\n");
+  CHECK(table(false) == "compute   requests.cpu   2   1   3   2   no, lacks 1\n");
 }
 
 TEST_CASE("fit: a limit that is already exceeded does not refuse other names", "[inspect]") {

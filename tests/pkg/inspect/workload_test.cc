@@ -18,16 +18,23 @@ json::Value Yaml(const std::string& text) {
   return *value;
 }
 
-// "Deployment, ReplicaSet, Pod×3": the pieces and their numbers; "Pod×3(1)" with the first one.
+// "Deployment, ReplicaSet, Pod×3": the pieces and their numbers; "Pod×4 for 3, spare 1": a rollout.
 std::string Pieces(const base::Result<inspect::Expansion>& expansion) {
   REQUIRE(expansion.has_value());
   std::string text;
   for (const auto& piece : expansion->pieces) {
     if (!text.empty()) text += ", ";
     text += piece.object.StringAt({"kind"});
-    if (piece.count != 1 || piece.first) text += "×" + std::to_string(piece.count);
-    if (piece.first) text += "(" + std::to_string(*piece.first) + ")";
+    if (piece.count != 1) text += "×" + std::to_string(piece.count);
     if (piece.stored) text += " stored";
+  }
+  for (const auto& rollout : expansion->rollouts) {
+    std::int64_t old = 0;
+    for (const auto& pod : rollout.old) old += pod.count;
+    text += ", ";
+    text += rollout.each.back().object.StringAt({"kind"});
+    text += "×" + std::to_string(rollout.fresh) + " for " + std::to_string(old) + ", spare " +
+            std::to_string(rollout.spare);
   }
   return text;
 }
@@ -128,15 +135,15 @@ TEST_CASE("workload: only changes are charged", "[inspect]") {
   }
   SECTION("a rollout has its surge, and keeps as many old pods at its end") {
     CHECK(change("Deployment", "  replicas: 4\n", "  replicas: 4\n", "200m") ==
-          "Deployment stored, ReplicaSet, Pod×4(1), Pod×-3(0)");
+          "Deployment stored, ReplicaSet, Pod×4 for 4, spare 1");
     const std::string half =
         "  replicas: 4\n  strategy: {rollingUpdate: {maxSurge: 2, maxUnavailable: 0}}\n";
     CHECK(change("Deployment", "  replicas: 4\n", half, "200m") ==
-          "Deployment stored, ReplicaSet, Pod×4(2), Pod×-2(0)");
+          "Deployment stored, ReplicaSet, Pod×4 for 4, spare 2");
   }
   SECTION("one that recreates has none") {
     CHECK(change("Deployment", "  replicas: 4\n", "  replicas: 4\n  strategy: {type: Recreate}\n",
-                 "200m") == "Deployment stored, ReplicaSet, Pod×4(0), Pod×-4(0)");
+                 "200m") == "Deployment stored, ReplicaSet, Pod×4 for 4, spare -4");
   }
   SECTION("pods of a ReplicaSet stay as they are") {
     CHECK(change("ReplicaSet", three, "  replicas: 4\n", "200m") == "ReplicaSet stored, Pod");
@@ -187,7 +194,7 @@ TEST_CASE("workload: fields that an apply deletes are changes", "[inspect]") {
   };
   const auto web = Yaml(Workload("Deployment", "  replicas: 4\n"));
   const auto limited = with_limit(web);
-  const char* rollout = "Deployment stored, ReplicaSet, Pod×4(1), Pod×-3(0)";
+  const char* rollout = "Deployment stored, ReplicaSet, Pod×4 for 4, spare 1";
   CHECK(Pieces(ExpandChange(web, applied(limited, limited), {})) == rollout);
   CHECK(Pieces(ExpandChange(limited, applied(limited, limited), {})) == "Deployment stored");
   SECTION("a field of another writer stays") {

@@ -1,0 +1,178 @@
+#include "pkg/inspect/expander.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "pkg/api/object_meta.h"
+#include "pkg/inspect/apply.h"
+#include "pkg/inspect/manifest.h"
+#include "pkg/inspect/workload_kinds.h"
+
+namespace inspect {
+namespace {
+
+using json::Object;
+using json::Value;
+
+Value MadeBy(const Value& maker, std::string_view api_version, std::string_view kind,
+             const std::string& name) {
+  Value made = Object{{"apiVersion", api_version}, {"kind", kind}};
+  made.Make({"metadata", "namespace"}) = api::Namespace(maker);
+  made.Make({"metadata", "name"}) = name;
+  return made;
+}
+
+bool LooksLikeMore(const Value& object) {
+  return object.At({"spec", "template", "spec", "containers"}) != nullptr ||
+         object.At({"spec", "replicas"}) != nullptr;
+}
+
+}  // namespace
+
+Expander::Expander(const Value& object, const Surroundings& surroundings)
+    : object_(object), surroundings_(surroundings), of_(NameOf(object)) {}
+
+void Expander::Note(const std::string& text) {
+  expansion_.notes.push_back(of_.ToString() + ": " + text);
+}
+
+void Expander::NoteUncounted(const std::string& text) {
+  Note(text);
+  expansion_.uncounted.push_back(expansion_.notes.back());
+}
+
+Piece Expander::NewPiece(Value object, std::int64_t count) const {
+  std::vector<std::string> refusals;
+  if (!surroundings_.closed.empty()) {
+    refusals = {surroundings_.closed};
+  } else {
+    refusals = RefusalsOf(object, surroundings_.defaults.bounds);
+  }
+  return {.object = std::move(object), .count = count, .of = of_, .refusals = std::move(refusals)};
+}
+
+void Expander::Add(Value object, std::int64_t count) {
+  if (count > 0) expansion_.pieces.push_back(NewPiece(std::move(object), count));
+}
+
+base::Result<std::vector<Value>> Expander::ClaimsOf(const Value& pod) const {
+  std::vector<Value> claims = VolumeClaimsOf(pod, surroundings_.defaults);
+  if (!surroundings_.claim_templates) return claims;
+  auto devices = DeviceClaimsOf(pod, *surroundings_.claim_templates);
+  if (!devices) return devices.error().Wrap(of_.ToString());
+  std::ranges::move(*devices, std::back_inserter(claims));
+  return claims;
+}
+
+base::Result<std::vector<Value>> Expander::PodWithClaims(const Value& pod_template) const {
+  const std::string name = std::string(api::Name(object_)) + "-…";
+  auto pod = AdmittedPod(PodFromTemplate(pod_template, api::Namespace(object_), name),
+                         surroundings_.defaults);
+  if (!pod) return pod.error().Wrap(of_.ToString());
+  auto objects = ClaimsOf(*pod);
+  if (objects) objects->push_back(std::move(*pod));
+  return objects;
+}
+
+base::Result<void> Expander::AddPods(const Value& pod_template, std::int64_t count) {
+  if (count <= 0) return {};
+  auto objects = PodWithClaims(pod_template);
+  if (!objects) return objects.error();
+  for (Value& object : *objects) Add(std::move(object), count);
+  return {};
+}
+
+base::Result<void> Expander::AddItself() {
+  Value whole = object_;
+  if (Is(whole, kPod)) {
+    auto pod = AdmittedPod(std::move(whole), surroundings_.defaults);
+    if (!pod) return pod.error().Wrap(of_.ToString());
+    whole = std::move(*pod);
+    auto claims = ClaimsOf(whole);
+    if (!claims) return claims.error();
+    for (Value& claim : *claims) Add(std::move(claim));
+  } else if (Is(whole, kClaim)) {
+    whole = AdmittedClaim(std::move(whole), surroundings_.defaults);
+  }
+  Add(std::move(whole));
+  return {};
+}
+
+// Defaults apply at creation only, so an update adds none.
+void Expander::AddUpdate(const Value& stored) {
+  expansion_.pieces.push_back({.object = Applied(object_, stored), .stored = stored, .of = of_});
+}
+
+void Expander::AddSetClaims(std::int64_t replicas) {
+  for (SetClaims& claims :
+       SetClaimsOf(object_, replicas, surroundings_.claims, surroundings_.defaults)) {
+    Add(std::move(claims.claim), replicas - claims.Present());
+  }
+}
+
+void Expander::AddBetween(const Value& whole) {
+  const std::string name = std::string(api::Name(whole)) + "-…";
+  if (Is(whole, kDeployment) && !FlagAt(whole, {"spec", "paused"})) {
+    Add(MadeBy(whole, "apps/v1", "ReplicaSet", name));
+  }
+  if (Is(whole, kStatefulSet) || Is(whole, kDaemonSet)) {
+    Add(MadeBy(whole, "apps/v1", "ControllerRevision", name));
+  }
+}
+
+base::Result<void> Expander::AddRun() {
+  if (FlagAt(object_, {"spec", "suspend"})) return {};
+  const Value job = JobOf(object_);
+  Add(job);
+  Note("counted with one run at a time");
+  const auto plan = PodsOf(job, surroundings_.nodes_for);
+  return plan ? AddPods(plan->pod_template, plan->count) : base::Result<void>();
+}
+
+base::Result<void> Expander::AddRollout(const Value& pod_template, std::int64_t fresh,
+                                        std::vector<OldPod> old, std::int64_t spare) {
+  if (old.empty() || fresh <= 0) return AddPods(pod_template, fresh);
+  auto objects = PodWithClaims(pod_template);
+  if (!objects) return objects.error();
+  Rollout rollout{.of = of_, .each = {}, .fresh = fresh, .old = std::move(old), .spare = spare};
+  for (Value& object : *objects) rollout.each.push_back(NewPiece(std::move(object), 1));
+  expansion_.rollouts.push_back(std::move(rollout));
+  return {};
+}
+
+base::Result<OldPod> Expander::Assumed(const Value& pod_template, std::int64_t count) {
+  const std::string name = std::string(api::Name(object_)) + "-…";
+  auto pod = AdmittedPod(PodFromTemplate(pod_template, api::Namespace(object_), name),
+                         surroundings_.defaults);
+  if (!pod) return pod.error().Wrap(of_.ToString());
+  // A template that is gone already tells nothing of the claims from it.
+  auto claims = ClaimsOf(*pod);
+  OldPod old{.objects = claims ? std::move(*claims) : VolumeClaimsOf(*pod, surroundings_.defaults),
+             .count = count};
+  old.objects.push_back(std::move(*pod));
+  return old;
+}
+
+std::optional<PodPlan> Expander::Scaled(std::optional<PodPlan> plan) {
+  const Scaling* scaling = surroundings_.autoscalers.Of(object_);
+  if (!plan || plan->count == 0 || scaling == nullptr) return plan;
+  plan->count = std::max(plan->count, scaling->least);
+  Note("counted with " + std::to_string(plan->count) + " pods; " + scaling->by.ToString() +
+       " may make it " + std::to_string(scaling->most));
+  return plan;
+}
+
+void Expander::NoteAbout(const std::optional<PodPlan>& plan) {
+  if (Is(object_, kDaemonSet) && !surroundings_.nodes_for) {
+    NoteUncounted(
+        "its pods are not counted, because the number of nodes is not known: give --nodes");
+  }
+  const bool known = plan || Is(object_, kPod) || Is(object_, kCronJob);
+  if (!known && LooksLikeMore(object_)) {
+    NoteUncounted("counted as the object that it is; what its controller makes of it is not known");
+  }
+}
+
+}  // namespace inspect

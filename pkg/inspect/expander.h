@@ -1,0 +1,63 @@
+#pragma once
+
+// Collects what a manifest creates. Only for workload.cc and workload_change.cc. Pure; one thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/inspect/workload.h"
+
+namespace inspect {
+
+class Expander {
+ public:
+  // Both must outlive it.
+  Expander(const json::Value& object, const Surroundings& surroundings);
+
+  Expansion Take() { return std::move(expansion_); }
+  void Note(const std::string& text);
+  // Notes what is not counted.
+  void NoteUncounted(const std::string& text);
+
+  void Add(json::Value object, std::int64_t count = 1);
+  // Adds new pods from a template, with their claims. Errors: kMalformed; kInvalidArgument if a
+  // needed ResourceClaimTemplate is missing.
+  base::Result<void> AddPods(const json::Value& pod_template, std::int64_t count);
+  // Adds the object of the manifest itself, if it is new. Errors: the same.
+  base::Result<void> AddItself();
+  // Adds the change of the stored object.
+  void AddUpdate(const json::Value& stored);
+  // Adds the claims of a StatefulSet's replicas. Claims of removed replicas stay, and are used
+  // again.
+  void AddSetClaims(std::int64_t replicas);
+  // Adds the objects between the object, which is complete, and its pods, such as a ReplicaSet.
+  void AddBetween(const json::Value& whole);
+  // Adds what one run of a CronJob creates. Errors: the same.
+  base::Result<void> AddRun();
+  // Adds new pods that take the place of old ones: Rollout. Errors: the same.
+  base::Result<void> AddRollout(const json::Value& pod_template, std::int64_t fresh,
+                                std::vector<OldPod> old, std::int64_t spare);
+  // Returns pods of a template, as they would be admitted now. Errors: the same.
+  base::Result<OldPod> Assumed(const json::Value& pod_template, std::int64_t count);
+
+  // Returns the plan with at least the pods that an autoscaler makes.
+  std::optional<PodPlan> Scaled(std::optional<PodPlan> plan);
+  // Notes what is not known about the object's pods.
+  void NoteAbout(const std::optional<PodPlan>& plan);
+
+ private:
+  Piece NewPiece(json::Value object, std::int64_t count) const;
+  // Returns a pod from a template and the claims that are created with it, the pod last.
+  base::Result<std::vector<json::Value>> PodWithClaims(const json::Value& pod_template) const;
+  // Returns the claims that are created with a pod.
+  base::Result<std::vector<json::Value>> ClaimsOf(const json::Value& pod) const;
+
+  const json::Value& object_;
+  const Surroundings& surroundings_;
+  ObjectName of_;
+  Expansion expansion_;
+};
+
+}  // namespace inspect

@@ -1,0 +1,51 @@
+#pragma once
+
+// Pods that take the place of others, a few at a time, and the largest usage on the way. Pure; any
+// thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/inspect/owners.h"
+#include "pkg/json/value.h"
+#include "pkg/quantity/quantity.h"
+
+namespace inspect {
+
+// Equal objects to create, or one to update.
+struct Piece {
+  json::Value object;  // complete, as stored after admission
+  std::int64_t count = 1;
+  std::optional<json::Value> stored = {};  // of an update
+  ObjectName of = {};                      // the object of the manifest that it comes from
+  std::vector<std::string> refusals =
+      {};  // reasons to refuse a new object before quotas are checked
+};
+
+// A pod that goes, and the claims that go with it, as they are stored; `count` equal ones.
+struct OldPod {
+  std::vector<json::Value> objects;
+  std::int64_t count = 1;
+};
+
+struct Rollout {
+  ObjectName of;
+  std::vector<Piece> each;  // what one new pod needs: itself, and claims
+  std::int64_t fresh = 0;   // the number of new pods
+  std::vector<OldPod> old;
+  // The number of new pods that are created before the first old one goes. Below 0: so many old
+  // ones go before the first new one is created.
+  std::int64_t spare = 0;
+};
+
+// Returns the largest rise of usage during a rollout, at least 0. `each` is the amount of a new
+// pod, and `old` are the amounts of the old ones and their numbers. Which of these go first is not
+// known, so those that free least do.
+quantity::Quantity LargestRise(const quantity::Quantity& each, std::int64_t fresh,
+                               std::int64_t spare,
+                               std::vector<std::pair<quantity::Quantity, std::int64_t>> old);
+
+}  // namespace inspect

@@ -1,0 +1,184 @@
+// What a changed manifest of a stored object creates and deletes.
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "pkg/inspect/apply.h"
+#include "pkg/inspect/containment.h"
+#include "pkg/inspect/expander.h"
+#include "pkg/inspect/made.h"
+#include "pkg/inspect/workload.h"
+#include "pkg/inspect/workload_kinds.h"
+
+namespace inspect {
+namespace {
+
+using json::Object;
+using json::Value;
+
+// True for a Deployment without a ReplicaSet: it was paused from the start, or is just created.
+bool IsUnrolled(const Value& object, const Value& stored) {
+  return Is(object, kDeployment) && PresentPods(stored) == 0 &&
+         stored.At({"metadata", "annotations", "deployment.kubernetes.io/revision"}) == nullptr;
+}
+
+bool StaysPaused(const Apply& apply) {
+  const Value* paused = apply.After({"spec", "paused"});
+  return paused != nullptr && paused->AsBool().value_or(false);
+}
+
+const Value& SpecOf(const Value& object) {
+  static const Value none = Object();
+  const Value* spec = object.At({"spec"});
+  return spec == nullptr ? none : *spec;
+}
+
+// Returns the manifest with the stored fields that decide how many pods it wants, where it omits
+// them.
+Value WithKeptCount(const Value& object, const Value& stored, const Apply& apply) {
+  Value whole = object;
+  const auto keep = [&](std::string_view field) {
+    const Value* kept = apply.After({"spec", field});
+    if (kept != nullptr) whole.Make({"spec", field}) = *kept;
+  };
+  if (Is(object, kJob)) {
+    for (const char* field : {"parallelism", "completions", "suspend"}) keep(field);
+    // The status tells which pods succeeded, and whether the Job is finished.
+    if (const Value* status = stored.At({"status"})) whole.Make({"status"}) = *status;
+  } else if (!Is(object, kDaemonSet)) {
+    keep("replicas");
+  }
+  return whole;
+}
+
+// The pods of a stored workload before and after its manifest is applied.
+struct Change {
+  PodPlan before;
+  PodPlan after;     // with the template that it then has
+  bool same = true;  // the template does not change
+};
+
+Change ChangeOf(PodPlan before, PodPlan after, const Value& object, const Value& stored,
+                const Apply& apply) {
+  Change change{.before = std::move(before), .after = std::move(after)};
+  // A template that lacks what the last one set is contained in the stored one, but is a change.
+  change.same = IsContained(change.after.pod_template, change.before.pod_template) &&
+                apply.Keeps({"spec", "template"});
+  if (change.same) {
+    change.after.pod_template = change.before.pod_template;
+  } else if (apply.KnowsLast()) {
+    // Without the last manifest it is not known which fields other writers set.
+    const Value applied = Applied(object, stored);
+    if (const Value* whole = applied.At({"spec", "template"})) change.after.pod_template = *whole;
+  }
+  return change;
+}
+
+// The pods that a rollout leaves alone, and those that it replaces.
+struct Division {
+  std::int64_t current = 0;
+  std::vector<OldPod> old;
+  [[nodiscard]] std::int64_t Total() const {
+    std::int64_t total = current;
+    for (const OldPod& pod : old) total += pod.count;
+    return total;
+  }
+};
+
+Division Divide(const Made& made, const Change& change) {
+  Division pods;
+  const Value* revision = RevisionOf(made, change.after.pod_template);
+  for (const Value& pod : made.pods) {
+    // If the revision is not found, all pods of an unchanged template are taken to have it.
+    const bool current = revision == nullptr ? change.same : IsOfRevision(pod, *revision);
+    if (current) {
+      ++pods.current;
+    } else {
+      pods.old.push_back({.objects = WithClaims(pod, made)});
+    }
+  }
+  return pods;
+}
+
+base::Result<Division> DivisionOf(const std::optional<Made>& made, const Change& change,
+                                  Expander& expander) {
+  if (made) return Divide(*made, change);
+  if (change.same) return Division{.current = change.before.count, .old = {}};
+  Division pods;
+  if (change.before.count == 0) return pods;
+  auto assumed = expander.Assumed(change.before.pod_template, change.before.count);
+  if (!assumed) return assumed.error();
+  pods.old.push_back(std::move(*assumed));
+  return pods;
+}
+
+// `whole` is the stored object after the manifest is applied.
+base::Result<void> AddChange(const Value& whole, const Change& change,
+                             const std::optional<Made>& made, Expander& expander) {
+  const bool known = made && RevisionOf(*made, change.after.pod_template) != nullptr;
+  if (!change.same && !known) expander.AddBetween(whole);
+  const std::int64_t wanted = change.after.count;
+  if (!ReplacesPods(whole)) {
+    return expander.AddPods(change.after.pod_template, wanted - change.before.count);
+  }
+  auto pods = DivisionOf(made, change, expander);
+  if (!pods) return pods.error();
+  if (!made && !pods->old.empty()) {
+    expander.NoteUncounted("the pods that its rollout replaces cannot be seen");
+  }
+  // New pods are created until there are `surge` more than wanted.
+  const std::int64_t surge = SurgeOf(whole, wanted);
+  const std::int64_t old = pods->Total() - pods->current;
+  const std::int64_t spare = Recreates(whole) ? -old : wanted + surge - pods->Total();
+  return expander.AddRollout(change.after.pod_template, wanted - pods->current,
+                             std::move(pods->old), spare);
+}
+
+}  // namespace
+
+base::Result<Expansion> ExpandScaling(const Value& stored, const Surroundings& surroundings) {
+  Expander expander(stored, surroundings);
+  const auto plan = expander.Scaled(PodsOf(stored, surroundings.nodes_for));
+  const std::int64_t present = plan ? PresentPods(stored).value_or(0) : 0;
+  if (!plan || plan->count <= present) return expander.Take();
+  if (Is(stored, kStatefulSet)) expander.AddSetClaims(plan->count);
+  if (auto added = expander.AddPods(plan->pod_template, plan->count - present); !added)
+    return added.error();
+  return expander.Take();
+}
+
+base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
+                                     const Surroundings& surroundings,
+                                     const std::optional<Made>& made) {
+  Expander expander(object, surroundings);
+  expander.AddUpdate(stored);
+  const Apply apply(object, stored);
+  const auto same = [&] {
+    return IsContained(SpecOf(object), SpecOf(stored)) && apply.Keeps({"spec"});
+  };
+  if (Is(object, kCronJob) && !same()) {
+    if (auto added = expander.AddRun(); !added) return added.error();
+  }
+  auto before = PodsOf(stored, surroundings.nodes_for);
+  auto after =
+      expander.Scaled(PodsOf(WithKeptCount(object, stored, apply), surroundings.nodes_for));
+  expander.NoteAbout(after);
+  if (!before || !after) return expander.Take();
+  if (IsUnrolled(object, stored)) {
+    if (StaysPaused(apply)) return expander.Take();
+    expander.AddBetween(Applied(object, stored));
+    auto added = expander.AddPods(after->pod_template, after->count);
+    if (!added) return added.error();
+    return expander.Take();
+  }
+  before->count = PresentPods(stored).value_or(before->count);
+  if (Is(object, kStatefulSet)) expander.AddSetClaims(after->count);
+  const Change change = ChangeOf(std::move(*before), std::move(*after), object, stored, apply);
+  auto added = AddChange(Applied(object, stored), change, made, expander);
+  if (!added) return added.error();
+  return expander.Take();
+}
+
+}  // namespace inspect

@@ -1,0 +1,156 @@
+// Compares what `kubectl quota check` tells of changed workloads with what the real kube-apiserver,
+// with its own quota plugin, and kube-controller-manager then create. There is no kubelet, so a
+// rollout stands still where it needs a ready pod: at its largest usage, if maxSurge is 100 %.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/plugin_scenario.h"
+
+namespace e2e::kubectl_quota_rollouts_test {
+namespace {
+
+using Catch::Matchers::Contains;
+
+constexpr const char* kControllers =
+    "resourcequota-controller,deployment-controller,replicaset-controller,statefulset-controller,"
+    "daemonset-controller";
+
+class Rollouts : public PluginScenario {
+ public:
+  Rollouts()
+      : PluginScenario(ServerOptions{.quota_plugin = true}),
+        controllers_(StartBuiltinController(kControllers, scenario().server().Kubeconfig(),
+                                            logs_.path() + "/controllers.log",
+                                            {"--resource-quota-sync-period=2s"})) {}
+
+  // A workload whose pods have this image.
+  static json::Value Workload(const std::string& kind, const std::string& image,
+                              const std::string& more) {
+    return Json(
+        R"({"apiVersion": "apps/v1", "kind": ")" + kind +
+        R"(", "metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": {"app": ")" + kind +
+        R"("}}, )" + more + R"("template": {"metadata": {"labels": {"app": ")" + kind +
+        R"("}}, "spec": {"containers": [{"name": "c", "image": ")" + image + R"("}]}}}})");
+  }
+  void Quota(const std::string& hard) {
+    scenario().Create("resourcequotas",
+                      Json(R"({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name":
+        "q"}, "spec": {"hard": )" +
+                           hard + "}}"));
+  }
+  void Apply(const std::string& resource, const json::Value& workload) {
+    json::Value patch;
+    patch.Make({"spec", "template"}) = *workload.At({"spec", "template"});
+    scenario().api().MergePatch(scenario().Path(resource, "web"), patch);
+  }
+  ProgramResult Check(const json::Value& workload) {
+    return AskHere({"check", "-f", File("web.json", json::Write(workload))});
+  }
+
+ private:
+  TempDir logs_;
+  std::unique_ptr<Process> controllers_;
+};
+
+}  // namespace
+
+TEST_CASE("kubectl quota check counts the pods that a rollout replaces as they are stored",
+          "[e2e][kubectl-quota][controller-manager][real-only]") {
+  if (!HaveBuiltinController()) return;
+  Rollouts plugin;
+  Scenario& s = plugin.scenario();
+  const std::string ranges = "/api/v1/namespaces/" + s.ns() + "/limitranges";
+  const auto range = [](const char* cpu) {
+    return Json(std::string(R"({"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name":
+        "l"}, "spec": {"limits": [{"type": "Container", "default": {"cpu": "2"}, "defaultRequest":
+        {"cpu": ")") +
+                cpu + R"("}}]}})");
+  };
+  s.api().Create(ranges, range("100m"));
+  struct Row {
+    const char* strategy;
+    const char* little;  // a limit that is 100m too low
+    const char* enough;
+    const char* told;
+  };
+  const Row row =
+      GENERATE(Row{R"({"rollingUpdate": {"maxSurge": "100%"}})", "900m", "1",
+                   "q       requests.cpu   200m     800m    1       900m    no, lacks 100m\n"},
+               Row{R"({"type": "Recreate"})", "700m", "800m",
+                   "q       requests.cpu   200m     600m    800m    700m    no, lacks 100m\n"});
+  plugin.Quota("{\"requests.cpu\": \"" + std::string(row.little) + "\"}");
+  s.WaitUsed("q", {{"requests.cpu", "0"}});
+  const auto web = [&](const std::string& image) {
+    return Rollouts::Workload("Deployment", image,
+                              R"("replicas": 2, "strategy": )" + std::string(row.strategy) + ", ");
+  };
+  s.Create("deployments", web("i:1"));
+  s.WaitUsed("q", {{"requests.cpu", "200m"}});
+  s.api().MergePatch(ranges + "/l", range("400m"));
+  const auto no = plugin.Check(web("i:2"));
+  CHECK(no.exit_code == 1);
+  CHECK_THAT(no.output, Contains(row.told));
+  s.api().MergePatch(s.Path("resourcequotas", "q"), HardPatch({{"requests.cpu", row.enough}}));
+  Eventually("the new limit is counted", [&]() -> std::string {
+    const auto yes = plugin.Check(web("i:2"));
+    return yes.exit_code == 0 ? "" : yes.output;
+  });
+  plugin.Apply("deployments", web("i:2"));
+  s.WaitUsed("q", {{"requests.cpu", row.enough}});
+  // All new pods are there, so it needs no more.
+  Eventually("the rollout needs nothing", [&]() -> std::string {
+    const auto none = plugin.Check(web("i:2"));
+    const bool fits = none.exit_code == 0 && none.output == "Yes: no quota limits any of it.\n";
+    return fits ? "" : none.output;
+  });
+}
+
+TEST_CASE("kubectl quota check counts revisions as the controllers keep them",
+          "[e2e][kubectl-quota][controller-manager][real-only]") {
+  if (!HaveBuiltinController()) return;
+  Rollouts plugin;
+  Scenario& s = plugin.scenario();
+  struct Row {
+    const char* kind;
+    const char* resource;
+    const char* name;
+    const char* more;
+  };
+  const Row row = GENERATE(
+      Row{"Deployment", "deployments", "count/replicasets.apps", R"("replicas": 1, )"},
+      Row{"StatefulSet", "statefulsets", "count/controllerrevisions.apps", R"("replicas": 1, )"},
+      Row{"StatefulSet", "statefulsets", "count/controllerrevisions.apps",
+          R"("replicas": 1, "updateStrategy": {"type": "OnDelete"}, )"},
+      Row{"DaemonSet", "daemonsets", "count/controllerrevisions.apps", ""},
+      Row{"DaemonSet", "daemonsets", "count/controllerrevisions.apps",
+          R"("updateStrategy": {"type": "OnDelete"}, )"});
+  INFO(row.kind << " " << row.more);
+  const auto web = [&](const std::string& image) {
+    return Rollouts::Workload(row.kind, image, row.more);
+  };
+  plugin.Quota("{\"" + std::string(row.name) + R"(": "2"})");
+  s.WaitUsed("q", {{row.name, "0"}});
+  s.Create(row.resource, web("i:1"));
+  s.WaitUsed("q", {{row.name, "1"}});
+  const auto second = plugin.Check(web("i:2"));
+  CHECK(second.exit_code == 0);
+  CHECK_THAT(second.output, Contains("   1        1       2       2       yes\n"));
+  plugin.Apply(row.resource, web("i:2"));
+  s.WaitUsed("q", {{row.name, "2"}});
+  const auto third = plugin.Check(web("i:3"));
+  CHECK(third.exit_code == 1);
+  CHECK_THAT(third.output, Contains("   2        1       3       2       no, lacks 1\n"));
+  // The first template has its revision already.
+  const auto back = plugin.Check(web("i:1"));
+  INFO(back.output);
+  CHECK(back.exit_code == 0);
+  plugin.Apply(row.resource, web("i:1"));
+  Eventually("the controller has seen the return", [&]() -> std::string {
+    const json::Value now = s.api().Get(s.Path(row.resource, "web"));
+    const bool seen = now.At({"status", "observedGeneration"})->AsInt64() ==
+                      now.At({"metadata", "generation"})->AsInt64();
+    return seen ? "" : json::Write(now);
+  });
+  s.WaitUsed("q", {{row.name, "2"}});
+}
+
+}  // namespace e2e::kubectl_quota_rollouts_test
