@@ -192,9 +192,9 @@ base::Task<base::Result<void>> AddSource(Cluster& cluster, const Source& source,
   inspect::HolderBook read = book;  // until the list is complete: it may start over
   const auto add = [&](const json::Value& object) {
     if (filling.within && !filling.within->contains(std::string(api::Namespace(object)))) return;
-    if (filling.onlooker) filling.onlooker(source.evaluator, object);
     inspect::ObjectName name = of;
     name.name = api::Name(object);
+    if (filling.onlooker) filling.onlooker(source.evaluator, object, name);
     const auto added = read.Add(source.evaluator, source.classes.get(), object, name, now);
     if (!added && unknown++ == 0) why = added.error().message;
   };

@@ -51,8 +51,9 @@ base::Task<void> ReadOwners(Cluster& cluster, std::vector<std::string> places,
                             inspect::OwnerIndex& owners,
                             std::function<std::set<inspect::OwnerKind>()> missing);
 
-// Called with each counted object.
-using Onlooker = std::function<void(const quota::Evaluator&, const json::Value& object)>;
+// Called with each counted object and its name.
+using Onlooker = std::function<void(const quota::Evaluator&, const json::Value& object,
+                                    const inspect::ObjectName& name)>;
 
 // Fills the book with all objects that its quota counts in its namespace, and reads their owners.
 base::Task<base::Result<void>> FillBook(Cluster& cluster, const quota::QuotaApi& api,

@@ -43,9 +43,8 @@ base::Task<base::Result<quota::ResourceList>> UsedNow(Session& session) {
   Undemandable undemandable;
   auto filled =
       co_await FillBook(session.cluster, session.cluster.core(), book,
-                        [&](const quota::Evaluator& evaluator, const json::Value& object) {
-                          undemandable.Look(evaluator, object, names);
-                        });
+                        [&](const quota::Evaluator& evaluator, const json::Value& object,
+                            const auto&) { undemandable.Look(evaluator, object, names); });
   if (!filled) co_return filled.error();
   quota::ResourceList used;
   for (const std::string& name : names) {

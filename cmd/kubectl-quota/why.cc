@@ -11,6 +11,7 @@
 #include "cmd/kubectl-quota/documents.h"
 #include "cmd/kubectl-quota/family.h"
 #include "cmd/kubectl-quota/objects.h"
+#include "cmd/kubectl-quota/staying.h"
 #include "cmd/kubectl-quota/surroundings.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
@@ -34,11 +35,12 @@ base::Task<base::Result<std::vector<quota::Quota>>> CoreQuotas(Cluster& cluster,
   co_return core;
 }
 
-// Returns the holders of the lacking names.
+// Returns the holders of the lacking names. Adds those that would stay to the answer.
 base::Task<base::Result<std::vector<inspect::LackHolders>>> HoldersOfLacks(
-    Session& session, const WhyAnswer& answer, const std::vector<quota::Quota>& quotas) {
+    Session& session, WhyAnswer& answer, const std::vector<quota::Quota>& quotas) {
   std::vector<inspect::LackHolders> lacks;
   const quota::QuotaApi& api = session.cluster.core();
+  Staying stay;
   for (const inspect::WhyQuota& line : answer.quotas) {
     std::vector<std::string> names;
     for (const inspect::WhyName& name : line.names) {
@@ -52,13 +54,18 @@ base::Task<base::Result<std::vector<inspect::LackHolders>>> HoldersOfLacks(
     });
     quota.key.ns =
         session.ns;  // holders in other namespaces are left out: the user cannot delete them
-    inspect::HolderBook book(quota, names, {});
-    auto filled = co_await FillBook(session.cluster, api, book);
+    const inspect::Grouping grouping{.finalizers = true};
+    inspect::HolderBook book(quota, names, grouping);
+    Onlooker look = stay.Look();
+    auto filled = co_await FillBook(session.cluster, api, book, std::move(look));
     if (!filled) co_return filled.error();
     for (const std::string& name : names) {
       lacks.push_back({line.quota, name, book.HoldersOf(name), cluster});
     }
   }
+  auto all = co_await stay.Find(session.cluster, session.ns);
+  if (!all) co_return all.error();
+  answer.stay.merge(*all);
   co_return lacks;
 }
 
@@ -189,7 +196,7 @@ WhyAnswer Compare(const json::Value& object, const Workload& workload, std::int6
       inspect::Explain(workload.name, wants, newest, fit, needs.pod, at_once, needs.claims);
   answer.earlier = has - newest;
   answer.refusals = std::move(needs.refusals);
-  answer.own_claims = std::move(needs.own_claims);
+  answer.stay = std::move(needs.own_claims);
   return answer;
 }
 

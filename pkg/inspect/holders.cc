@@ -51,6 +51,7 @@ std::string HolderBook::Fields() const {
   std::string fields = "metadata.deletionTimestamp";
   if (grouping_.by == GroupBy::kOwner) fields += " metadata.ownerReferences";
   if (grouping_.by == GroupBy::kLabel) fields += " metadata.labels";
+  if (grouping_.finalizers) fields += " metadata.finalizers";
   return fields;
 }
 

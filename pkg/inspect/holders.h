@@ -23,6 +23,7 @@ struct Grouping {
   GroupBy by = GroupBy::kOwner;
   std::string label = {};   // the key, of kLabel
   bool namespaces = false;  // titles of owners and objects begin with their namespace
+  bool finalizers = false;  // of the objects are read, too
 };
 
 // "owner", "object", "namespace", "label=KEY". Errors: kInvalidArgument.

@@ -91,11 +91,26 @@ std::string ObjectionOf(const std::vector<const Demand*>& demands, const std::st
   return objection;
 }
 
-// True if the holder could be deleted to make room: it is not the workload itself or a claim of it,
-// and it is a real object.
+// True if the control plane creates the object again: the ConfigMap with the CA, the default
+// ServiceAccount, the API server's own Service, Endpoints, and pods that a node runs from files.
+bool ComesBack(const std::string& title) {
+  return title == "configmap/kube-root-ca.crt" || title == "serviceaccount/default" ||
+         title == "service/kubernetes" || title.starts_with("endpoints/") ||
+         title.starts_with("node/");
+}
+
+// True if the deletion of the holder makes room: it is a real object that goes and stays away, and
+// it is not the workload itself or a claim of it.
 bool CouldGo(const Holder& holder, const WhyAnswer& answer) {
   return holder.sort == Holder::Sort::kGroup && holder.title != answer.of.ToString() &&
-         holder.title != answer.top.ToString() && !answer.own_claims.contains(holder.title);
+         holder.title != answer.top.ToString() && !answer.stay.contains(holder.title) &&
+         !ComesBack(holder.title);
+}
+
+// "specify limits.cpu for: c" for "must specify limits.cpu for: c".
+std::string Instruction(const std::string& objection) {
+  constexpr std::string_view kMust = "must ";
+  return objection.starts_with(kMust) ? objection.substr(kMust.size()) : objection;
 }
 
 Quantity LackOf(const WhyAnswer& answer, const LackHolders& lack) {
@@ -164,6 +179,12 @@ WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, co
 
 std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lacks) {
   std::string text;
+  if (!answer.refusals.empty()) return text;
+  for (const WhyQuota& quota : answer.quotas) {
+    if (quota.objection.empty() || quota.Tried()) continue;
+    text.append(text.empty() ? "" : ", and ").append(Instruction(quota.objection));
+  }
+  if (!text.empty()) return text;
   for (const WhyQuota& quota : answer.quotas) {
     for (const WhyName& name : quota.names) {
       if (!name.lacks_for_all || quota.Tried()) continue;

@@ -53,8 +53,10 @@ struct WhyAnswer {
   std::vector<WhyQuota> quotas;
   std::vector<std::string> refusals;  // of each pod, before amounts are compared
   std::optional<Refusal> refusal;
-  std::set<std::string> own_claims;  // titles of the claims of its pods, which must stay
-  std::string room;                  // "raise …, or delete …"; "" if no room is needed
+  // Titles of objects whose deletion helps nothing: claims of its pods, and objects that would not
+  // go at once.
+  std::set<std::string> stay = {};
+  std::string room;  // "raise …, or delete …"; "" if no room is needed
   [[nodiscard]] bool Refused() const;
 };
 
@@ -81,6 +83,8 @@ struct LackHolders {
 };
 
 // Returns the smallest changes that make room for all pods: raised limits, or one object to delete.
+// If the pods lack a value that a quota demands, only that they must specify it: what they then
+// need is not known. "" if the server refuses them whatever is free.
 std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lacks);
 
 // The text for the terminal; ages of refusals are relative to `now`.

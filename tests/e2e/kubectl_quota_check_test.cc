@@ -62,6 +62,39 @@ TEST_CASE("kubectl quota why says what is lacking, who holds it and what would m
   CHECK_THAT(kind.output, Contains("the server doesn't have a resource type \"gadget\""));
 }
 
+TEST_CASE("kubectl quota why names only what makes room", "[e2e][kubectl-quota]") {
+  CountedCluster cluster;
+  Scenario& s = cluster.scenario();
+  s.Create("resourcequotas", Quota("q", {{"persistentvolumeclaims", "1"}, {"pods", "3"}}));
+  s.WaitUsed("q", {{"persistentvolumeclaims", "0"}, {"pods", "0"}});
+  s.Create("persistentvolumeclaims", Json(R"({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+      "metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources":
+      {"requests": {"storage": "1Gi"}}}})"));
+  s.WaitUsed("q", {{"persistentvolumeclaims", "1"}, {"pods", "0"}});
+  const json::Value set = Json(R"({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata":
+      {"name": "db"}, "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}},
+      "volumeClaimTemplates": [{"metadata": {"name": "own"}, "spec": {"accessModes":
+      ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}], "template": {"metadata":
+      {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}})");
+  s.Create("statefulsets", set);
+  const std::string raise = "room: raise persistentvolumeclaims of quota q to 2";
+  const auto room = [&] {
+    const std::string output = cluster.AskHere({"why", "sts/db"}).output;
+    return output.substr(std::min(output.size(), output.find("room: ")));
+  };
+  CHECK(room() == raise + ", or delete persistentvolumeclaim/data (persistentvolumeclaims=1)\n");
+  json::Value user = Pod("user");
+  user.Make({"spec", "volumes"}) =
+      Json(R"([{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])");
+  s.Create("pods", user);
+  s.WaitUsed("q", {{"persistentvolumeclaims", "1"}, {"pods", "1"}});
+  CHECK(room() == raise + "\n");
+  // A value that is missing comes first.
+  s.Create("resourcequotas", Quota("memory", {{"limits.memory", "1Gi"}}));
+  s.WaitUsed("memory", {{"limits.memory", "0"}});
+  CHECK(room() == "room: specify limits.memory for: c\n");
+}
+
 TEST_CASE("kubectl quota check tells what would fit, and charges only changes",
           "[e2e][kubectl-quota]") {
   CountedCluster cluster;

@@ -144,4 +144,39 @@ TEST_CASE("why: a StatefulSet needs the claims of its pods first", "[kubectl-quo
   }
 }
 
+TEST_CASE("why: only what goes at once is offered for deletion", "[kubectl-quota]") {
+  Storage plugin;
+  const auto room = [&] {
+    const std::string output = plugin.Ask({"why", "sts/db"}).output;
+    return output.substr(output.find("room: "));
+  };
+  const auto big = [&](const std::string& more) {
+    plugin.Put(kClaims,
+               "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: big, "
+               "namespace: shop, finalizers: [kubernetes.io/pvc-protection" +
+                   more + "]}, spec: {resources: {requests: {storage: 5Gi}}}}");
+  };
+  const auto pod = [&](const std::string& phase) {
+    plugin.Put(kPods,
+               "{apiVersion: v1, kind: Pod, metadata: {name: user, namespace: shop}, spec: "
+               "{containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: "
+               "big}}]}, status: {phase: " +
+                   phase + "}}");
+  };
+  const std::string raise = "room: raise requests.storage of quota q to 4Gi";
+  const std::string both = raise + ", or delete persistentvolumeclaim/big (requests.storage=5Gi)";
+  big("");
+  CHECK(room() == both + "\n");
+  SECTION("not a claim that a pod uses") {
+    pod("Running");
+    CHECK(room() == raise + "\n");
+    pod("Succeeded");
+    CHECK(room() == both + "\n");
+  }
+  SECTION("not an object with another finalizer") {
+    big(", example.org/backup");
+    CHECK(room() == raise + "\n");
+  }
+}
+
 }  // namespace kubectl_why_test

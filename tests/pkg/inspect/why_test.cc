@@ -143,11 +143,40 @@ TEST_CASE("why: the workload itself, its claims and too small holders are not of
                                   {"objects", "pods", {Group("deployment.apps/web", "3")}}}) ==
         room);
   WhyAnswer with_claims = answer;
-  with_claims.own_claims = {"persistentvolumeclaim/data-web-0"};
+  with_claims.stay = {"persistentvolumeclaim/data-web-0"};
   CHECK(inspect::RoomFor(
             with_claims,
             {{"compute", "requests.cpu", {Group("persistentvolumeclaim/data-web-0", "2")}}}) ==
         room);
+}
+
+TEST_CASE("why: what the control plane creates again is not offered for deletion", "[inspect]") {
+  WhyAnswer answer;
+  answer.quotas = {{.quota = "q",
+                    .names = {{.name = "pods", .hard = Amount("1"), .lacks_for_all = Amount("1")}},
+                    .objection = ""}};
+  for (const char* title : {"configmap/kube-root-ca.crt", "serviceaccount/default",
+                            "service/kubernetes", "endpoints/web", "node/n"}) {
+    CHECK(inspect::RoomFor(answer, {{"q", "pods", {Group(title, "1")}}}) ==
+          "raise pods of quota q to 2");
+  }
+  CHECK(inspect::RoomFor(answer, {{"q", "pods", {Group("configmap/default", "1")}}}) ==
+        "raise pods of quota q to 2, or delete configmap/default (pods=1)");
+}
+
+TEST_CASE("why: a missing value comes before room", "[inspect]") {
+  WhyAnswer answer = Web(5, 3);
+  REQUIRE(inspect::RoomFor(answer, {}).starts_with("raise "));
+  answer.quotas.back().objection = "must specify limits.memory for: c";
+  CHECK(inspect::RoomFor(answer, {}) == "specify limits.memory for: c");
+  SECTION("for a quota that only warns it does not") {
+    answer.quotas.back().mode = "Warn";
+    CHECK(inspect::RoomFor(answer, {}).starts_with("raise requests.cpu"));
+  }
+  SECTION("room does not help against a refusal that does not depend on quotas") {
+    answer.refusals = {"maximum cpu usage per Container is 1, but limit is 2"};
+    CHECK(inspect::RoomFor(answer, {}).empty());
+  }
 }
 
 TEST_CASE("why: the document has the same content", "[inspect]") {
