@@ -20,7 +20,8 @@ using inspect::CheckedSpace;
 using inspect::Manifest;
 
 base::Task<base::Result<Checked>> CheckLive(Session& session) {
-  auto groups = ReadGrouped(session.options, session.ns);
+  const client::Discovered* kinds = co_await session.cluster.Kinds();
+  auto groups = ReadGrouped(session.options, session.ns, *kinds);
   if (!groups) co_return groups.error();
   const ClusterPolicies policies = ClusterPoliciesIn(*groups);
   Checked checked;

@@ -6,7 +6,11 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
@@ -61,6 +65,39 @@ base::Result<std::string> ReadStream(std::istream& in, const std::string& path) 
   return text;
 }
 
+constexpr std::pair<std::string_view, std::string_view> kClusterScoped[] = {
+    {"", "Namespace"},
+    {"", "Node"},
+    {"", "PersistentVolume"},
+    {"admissionregistration.k8s.io", "MutatingAdmissionPolicy"},
+    {"admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"},
+    {"admissionregistration.k8s.io", "MutatingWebhookConfiguration"},
+    {"admissionregistration.k8s.io", "ValidatingAdmissionPolicy"},
+    {"admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"},
+    {"admissionregistration.k8s.io", "ValidatingWebhookConfiguration"},
+    {"apiextensions.k8s.io", "CustomResourceDefinition"},
+    {"apiregistration.k8s.io", "APIService"},
+    {"certificates.k8s.io", "CertificateSigningRequest"},
+    {"certificates.k8s.io", "ClusterTrustBundle"},
+    {"flowcontrol.apiserver.k8s.io", "FlowSchema"},
+    {"flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"},
+    {"networking.k8s.io", "IPAddress"},
+    {"networking.k8s.io", "IngressClass"},
+    {"networking.k8s.io", "ServiceCIDR"},
+    {"node.k8s.io", "RuntimeClass"},
+    {"policy", "PodSecurityPolicy"},
+    {"quota-controller-manager.io", "ClusterQuota"},
+    {"rbac.authorization.k8s.io", "ClusterRole"},
+    {"rbac.authorization.k8s.io", "ClusterRoleBinding"},
+    {"resource.k8s.io", "DeviceClass"},
+    {"resource.k8s.io", "ResourceSlice"},
+    {"scheduling.k8s.io", "PriorityClass"},
+    {"storage.k8s.io", "CSIDriver"},
+    {"storage.k8s.io", "CSINode"},
+    {"storage.k8s.io", "StorageClass"},
+    {"storage.k8s.io", "VolumeAttachment"},
+    {"storage.k8s.io", "VolumeAttributesClass"}};
+
 // With and without validation, the server refuses values of a wrong type.
 base::Result<void> CheckFields(const Manifest& manifest, bool validate) {
   const std::string name = inspect::NameOf(manifest.object).ToString() + ": ";
@@ -80,6 +117,65 @@ base::Result<void> CheckNamespace(const Manifest& manifest, const Options& optio
   return WrongInput(manifest.where + ": the namespace from the provided object \"" + own +
                     "\" does not match the namespace \"" + options.place.ns +
                     "\". You must pass '--namespace=" + own + "' to perform this operation.");
+}
+
+// Finds the kinds that are in no namespace: by the served kinds, by CustomResourceDefinitions among
+// the manifests, or by the list of built-in kinds.
+class Scopes {
+ public:
+  // `kinds` must outlive it.
+  Scopes(const client::Discovered& kinds, const std::vector<Manifest>& manifests) : kinds_(kinds) {
+    for (const Manifest& manifest : manifests) {
+      const json::Value& definition = manifest.object;
+      if (api::Kind(definition) != "CustomResourceDefinition") continue;
+      defined_[{std::string(definition.StringAt({"spec", "group"})),
+                std::string(definition.StringAt({"spec", "names", "kind"}))}] =
+          definition.StringAt({"spec", "scope"}) == "Cluster";
+    }
+  }
+  [[nodiscard]] bool IsClusterScoped(const json::Value& object) const {
+    const std::string kind(api::Kind(object));
+    const std::string group = inspect::GroupOf(api::ApiVersion(object));
+    const auto defined = defined_.find({group, kind});
+    if (defined != defined_.end()) return defined->second;
+    for (const client::ApiResource& resource : kinds_.resources) {
+      if (resource.kind == kind && resource.gvr.group == group) return !resource.namespaced;
+    }
+    return std::ranges::any_of(
+        kClusterScoped, [&](const auto& row) { return row.first == group && row.second == kind; });
+  }
+
+ private:
+  const client::Discovered& kinds_;
+  std::map<std::pair<std::string, std::string>, bool> defined_;
+};
+
+// Deletes what a server drops from a new object, as exports (`kubectl get -o yaml`) have it. Owners
+// are not of the cluster that it comes from, either.
+void DropServerFields(json::Value& object) {
+  if (!object.IsObject()) return;
+  object.AsObject()->Erase("status");
+  if (object.At({"metadata"}) == nullptr || !object.At({"metadata"})->IsObject()) return;
+  json::Object& metadata = *object.Make({"metadata"}).AsObject();
+  for (const char* member :
+       {"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+        "deletionGracePeriodSeconds", "ownerReferences", "managedFields", "selfLink"}) {
+    metadata.Erase(member);
+  }
+}
+
+// Of several manifests for one object the last one stands. An object with a generated name is a new
+// one each time.
+void DropRepeated(std::vector<Manifest>& manifests) {
+  std::set<inspect::ObjectName> later;
+  std::vector<Manifest> kept;
+  for (auto manifest = manifests.rbegin(); manifest != manifests.rend(); ++manifest) {
+    const bool named = !api::Name(manifest->object).empty();
+    if (named && !later.insert(inspect::NameOf(manifest->object)).second) continue;
+    kept.push_back(std::move(*manifest));
+  }
+  std::ranges::reverse(kept);
+  manifests = std::move(kept);
 }
 
 }  // namespace
@@ -116,16 +212,28 @@ bool IsNamespace(const Manifest& manifest) {
          !api::Name(manifest.object).empty();
 }
 
-base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns) {
+base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns,
+                                               const client::Discovered& kinds) {
   auto manifests = ReadFiles(options.check.files);
   if (!manifests) return manifests.error();
   if (manifests->empty()) return WrongInput("no objects passed to check");
   ManifestsByNamespace groups;
+  const Scopes scopes(kinds, *manifests);
   for (Manifest& manifest : *manifests) {
+    const bool cluster_scoped = scopes.IsClusterScoped(manifest.object);
+    DropServerFields(manifest.object);
+    // As kubectl does: a namespace of an object that is in none means nothing.
+    if (cluster_scoped && !api::Namespace(manifest.object).empty()) {
+      manifest.object.Make({"metadata"}).AsObject()->Erase("namespace");
+    }
     if (auto fine = CheckNamespace(manifest, options); !fine) return fine.error();
     if (auto fine = CheckFields(manifest, options.check.validate); !fine) return fine.error();
     if (IsNamespace(manifest)) {
       groups[std::string(api::Name(manifest.object))].push_back(std::move(manifest));
+      continue;
+    }
+    if (cluster_scoped) {
+      groups[ns].push_back(std::move(manifest));
       continue;
     }
     if (api::Namespace(manifest.object).empty()) {
@@ -133,6 +241,7 @@ base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std
     }
     groups[std::string(api::Namespace(manifest.object))].push_back(std::move(manifest));
   }
+  for (auto& [name, group] : groups) DropRepeated(group);
   return groups;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cmd/kubectl-quota/arguments.h"
+#include "pkg/client/discovery.h"
 #include "pkg/inspect/manifest.h"
 
 namespace kubectl_quota {
@@ -23,8 +24,11 @@ base::Result<std::vector<inspect::Manifest>> ReadFiles(const std::vector<std::st
 // True for a Namespace with a name.
 bool IsNamespace(const inspect::Manifest& manifest);
 
-// Returns all manifests of -f. Those without a namespace are put into `ns`, a Namespace beside the
-// objects in it. Errors: kInvalidArgument, naming the file, its line or its object.
-base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns);
+// Returns all manifests of -f, as far as a server would store them: without a status and what else
+// only a server sets, and of two for the same object the last one. Those without a namespace are
+// put into `ns`, a Namespace beside the objects in it. `kinds` may be empty. Errors:
+// kInvalidArgument, naming the file, its line or its object.
+base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns,
+                                               const client::Discovered& kinds = {});
 
 }  // namespace kubectl_quota

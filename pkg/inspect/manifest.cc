@@ -18,9 +18,22 @@ std::string Lacking(const json::Value& object) {
   return "";
 }
 
+constexpr std::string_view kList = "List";
+
+// Items that are not there, or null, are none.
 bool IsList(const json::Value& object) {
   const json::Value* items = object.At({"items"});
-  return api::Kind(object).ends_with("List") && items != nullptr && items->IsArray();
+  return api::Kind(object).ends_with(kList) && items != nullptr &&
+         (items->IsArray() || items->IsNull());
+}
+
+// Returns the item with the version and the kind that a typed list, such as a PodList, leaves out.
+json::Value WithKind(json::Value item, const json::Value& list) {
+  const std::string_view kind = api::Kind(list);
+  if (!item.IsObject() || kind == kList || !api::Kind(item).empty()) return item;
+  item.Make({"apiVersion"}) = api::ApiVersion(list);
+  item.Make({"kind"}) = kind.substr(0, kind.size() - kList.size());
+  return item;
 }
 
 base::Result<void> Take(json::Value object, const std::string& where,
@@ -35,8 +48,9 @@ base::Result<void> Take(json::Value object, const std::string& where,
     return {};
   }
   std::size_t number = 0;
-  for (const json::Value& item : *object.At({"items"})->AsArray()) {
-    auto taken = Take(item, where + ", item " + std::to_string(++number), manifests);
+  for (const json::Value& item : object.ArrayAt({"items"})) {
+    auto taken =
+        Take(WithKind(item, object), where + ", item " + std::to_string(++number), manifests);
     if (!taken) return taken;
   }
   return {};

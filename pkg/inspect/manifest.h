@@ -35,8 +35,12 @@ struct FieldFindings {
   std::vector<std::string> mistyped;
 };
 
-// Checks the fields of workloads, pods and volume claims that affect the count. Other kinds are not
-// checked.
+// Checks the fields of workloads, pods and volume claims that affect the count. Of other kinds only
+// the types of texts are checked.
 FieldFindings CheckFields(const json::Value& object);
+
+// Returns what is no text where the API has texts: labels and annotations, and in common built-in
+// kinds also selectors, environment variables, commands, data of ConfigMaps and Secrets.
+std::vector<std::string> MistypedTexts(const json::Value& object);
 
 }  // namespace inspect

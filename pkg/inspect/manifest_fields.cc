@@ -1,6 +1,8 @@
 // The fields of workloads, pods and volume claims (k8s.io/api v0.36.3, core/v1, apps/v1 and
 // batch/v1) that affect the count, and their types.
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -254,9 +256,12 @@ FieldFindings CheckFields(const json::Value& object) {
   const std::string_view version = api::ApiVersion(object);
   const auto spec = kSpecs.find(api::Kind(object));
   const bool known = version == "v1" || version == "apps/v1" || version == "batch/v1";
-  if (!known || spec == kSpecs.end()) return {};
-  const Schema top{{"apiVersion", "kind", "metadata", "spec", "status"}, {{"spec", spec->second}}};
-  checker.Check(object, "", top);
+  if (known && spec != kSpecs.end()) {
+    const Schema top{{"apiVersion", "kind", "metadata", "spec", "status"},
+                     {{"spec", spec->second}}};
+    checker.Check(object, "", top);
+  }
+  std::ranges::move(MistypedTexts(object), std::back_inserter(checker.findings.mistyped));
   return std::move(checker.findings);
 }
 
