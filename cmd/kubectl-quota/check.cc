@@ -94,6 +94,7 @@ base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& 
     checked.unknown.push_back("no quota of the files is for namespace " + ns);
   }
   inspect::Surroundings surroundings = inputs.SurroundingsOf();
+  counters.SetNames(inputs.policies.definitions, LimitedNames(book.quotas()));
   surroundings.claim_templates = TemplatesIn(manifests, api, book.quotas());
   for (const json::Value& autoscaler : OfKind(manifests, inspect::kAutoscaler)) {
     surroundings.autoscalers.Add(autoscaler);

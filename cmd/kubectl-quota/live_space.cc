@@ -144,6 +144,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   }
   const std::set<std::string> names = LimitedNames(book_->quotas());
   counters_ = std::make_unique<Counters>(*co_await cluster_.Kinds(), cluster_.core());
+  counters_->SetNames(definitions_, names);
   auto sources = co_await SourcesOf(cluster_, cluster_.core(),
                                     std::vector<std::string>(names.begin(), names.end()));
   AddDeviceClasses(policies.device_classes, sources);

@@ -81,6 +81,13 @@ base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, b
     std::ranges::move(expansion.uncounted, std::back_inserter(checked.unknown));
   }
   for (const inspect::Piece& piece : expansion.pieces) {
+    const std::string guess =
+        counters.GuessOf(api::ApiVersion(piece.object), api::Kind(piece.object));
+    if (!guess.empty()) {
+      checked.notes.push_back(piece.of.ToString() + ": counted as " + guess +
+                              ", but the plural is guessed: a CustomResourceDefinition tells it");
+      checked.unknown.push_back(checked.notes.back());
+    }
     const inspect::Counter* counter =
         counters.Of(api::ApiVersion(piece.object), api::Kind(piece.object));
     if (counter == nullptr) continue;

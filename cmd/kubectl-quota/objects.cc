@@ -47,6 +47,16 @@ std::string GuessedResource(std::string_view kind) {
   return resource + "s";
 }
 
+// True if the plural may be that of the kind: "podchaos" of "PodChaos", "policies" of "Policy".
+bool MayBePlural(std::string_view plural, std::string_view kind) {
+  const std::string lower = base::ToLower(kind);
+  return plural.starts_with(lower.substr(0, lower.size() - 1)) && plural.size() <= lower.size() + 3;
+}
+
+bool IsCustom(const std::string& group) {
+  return group.find('.') != std::string::npos && !group.ends_with(".k8s.io");
+}
+
 }  // namespace
 
 base::Task<base::Result<NamedKind>> FindNamed(Cluster& cluster, std::string argument) {
@@ -69,6 +79,38 @@ base::Task<base::Result<json::Value>> GetObject(Cluster& cluster, NamedKind name
   co_return object;
 }
 
+void Counters::SetNames(const std::vector<json::Value>& definitions,
+                        const std::set<std::string>& limited) {
+  for (const json::Value& definition : definitions) {
+    plurals_[{std::string(definition.StringAt({"spec", "group"})),
+              std::string(definition.StringAt({"spec", "names", "kind"}))}] =
+        definition.StringAt({"spec", "names", "plural"});
+  }
+  for (const std::string& name : limited) {
+    auto resource = api_.counted_resource(name);
+    if (resource) limited_.push_back(std::move(*resource));
+  }
+}
+
+std::optional<std::string> Counters::NamedPlural(const std::string& group,
+                                                 std::string_view kind) const {
+  const auto defined = plurals_.find({group, std::string(kind)});
+  if (defined != plurals_.end() && !defined->second.empty()) return defined->second;
+  if (!IsCustom(group)) return GuessedResource(kind);
+  for (const api::GroupResource& limited : limited_) {
+    if (limited.group == group && MayBePlural(limited.resource, kind)) return limited.resource;
+  }
+  return std::nullopt;
+}
+
+std::string Counters::GuessOf(std::string_view api_version, std::string_view kind) const {
+  const std::string group = inspect::GroupOf(api_version);
+  if (FindKind(kinds_, api_version, kind) != nullptr || NamedPlural(group, kind)) return "";
+  const bool matters = std::ranges::any_of(
+      limited_, [&](const api::GroupResource& limited) { return limited.group == group; });
+  return matters ? GuessedResource(kind) + "." + group : "";
+}
+
 void Counters::SetClasses(std::vector<Source> sources) {
   sources_ = std::move(sources);
   entries_.clear();
@@ -79,7 +121,8 @@ std::optional<api::GroupResource> Counters::ResourceOf(std::string_view api_vers
   const client::ApiResource* served = FindKind(kinds_, api_version, kind);
   if (served != nullptr && !served->namespaced) return std::nullopt;
   if (served != nullptr) return served->gvr.WithoutVersion();
-  return api::GroupResource{inspect::GroupOf(api_version), GuessedResource(kind)};
+  const std::string group = inspect::GroupOf(api_version);
+  return api::GroupResource{group, NamedPlural(group, kind).value_or(GuessedResource(kind))};
 }
 
 const inspect::Counter* Counters::Of(std::string_view api_version, std::string_view kind) {

@@ -4,6 +4,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cmd/kubectl-quota/cluster.h"
 #include "cmd/kubectl-quota/counting.h"
@@ -29,12 +31,21 @@ class Counters {
   Counters(const client::Discovered& kinds, const quota::QuotaApi& api)
       : kinds_(kinds), api_(api) {}
 
+  // The resource of a kind that is not served is its plural in these CustomResourceDefinitions, or
+  // else in a name of a quota that looks like it. Call first.
+  void SetNames(const std::vector<json::Value>& definitions, const std::set<std::string>& limited);
+  // Returns the resource of a kind if only its guessed plural tells that no quota limits it; ""
+  // else.
+  [[nodiscard]] std::string GuessOf(std::string_view api_version, std::string_view kind) const;
   // Takes over the classes of the sources.
   void SetClasses(std::vector<Source> sources);
   // nullptr: no quota counts such objects.
   const inspect::Counter* Of(std::string_view api_version, std::string_view kind);
 
  private:
+  // Returns the resource of a kind that is not served, without a guess; nullopt if none is known.
+  [[nodiscard]] std::optional<std::string> NamedPlural(const std::string& group,
+                                                       std::string_view kind) const;
   [[nodiscard]] std::optional<api::GroupResource> ResourceOf(std::string_view api_version,
                                                              std::string_view kind) const;
   struct Entry {
@@ -43,6 +54,8 @@ class Counters {
   };
   const client::Discovered& kinds_;
   const quota::QuotaApi& api_;
+  std::map<std::pair<std::string, std::string>, std::string> plurals_;  // by group and kind
+  std::vector<api::GroupResource> limited_;  // with a limited object count
   std::vector<Source> sources_;
   std::map<std::string, std::unique_ptr<Entry>, std::less<>> entries_;  // "apps/v1 Deployment"
 };

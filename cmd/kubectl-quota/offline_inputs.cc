@@ -88,6 +88,7 @@ void TakeClusterPolicies(OfflineInputs& inputs) {
   Replace(taken.priority_classes, inputs.policies.priority_classes);
   Replace(taken.runtime_classes, inputs.policies.runtime_classes);
   Replace(taken.storage_classes, inputs.policies.storage_classes);
+  Replace(taken.definitions, inputs.policies.definitions);
   inputs.policies.cluster_quotas = taken.cluster_quotas;
   for (auto& [ns, group] : inputs.manifests) std::erase_if(group, &IsClusterPolicy);
   std::erase_if(inputs.manifests, [](const auto& group) { return group.second.empty(); });

@@ -24,7 +24,38 @@ Value MadeBy(const Value& maker, std::string_view api_version, std::string_view 
   return made;
 }
 
+// Members that tell that an operator makes pods of a custom resource.
+bool TellsOfPods(std::string_view name, const Value& value) {
+  if (name == "template") return value.At({"spec"}) != nullptr;
+  if (name == "resources") return value.At({"requests"}) != nullptr || value.At({"limits"});
+  constexpr std::string_view kNames[] = {"containers",
+                                         "container",
+                                         "initContainers",
+                                         "podSpec",
+                                         "podTemplate",
+                                         "replicas",
+                                         "instances",
+                                         "parallelism",
+                                         "minReplicaCount",
+                                         "volumeClaimTemplate",
+                                         "volumeClaimTemplates",
+                                         "persistentVolumeClaim"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+bool MentionsPods(const Value& value) {
+  if (const json::Array* list = value.AsArray()) return std::ranges::any_of(*list, MentionsPods);
+  const Object* object = value.AsObject();
+  return object != nullptr && std::ranges::any_of(*object, [](const auto& member) {
+           return TellsOfPods(member.first, member.second) || MentionsPods(member.second);
+         });
+}
+
 bool LooksLikeMore(const Value& object) {
+  const std::string group = GroupOf(api::ApiVersion(object));
+  const bool custom = group.find('.') != std::string::npos && !group.ends_with(".k8s.io");
+  const Value* spec = object.At({"spec"});
+  if (custom) return spec != nullptr && MentionsPods(*spec);
   return object.At({"spec", "template", "spec", "containers"}) != nullptr ||
          object.At({"spec", "replicas"}) != nullptr;
 }
@@ -122,13 +153,29 @@ void Expander::AddBetween(const Value& whole) {
   }
 }
 
-base::Result<void> Expander::AddRun() {
+base::Result<void> Expander::AddRun(bool is_new) {
   if (FlagAt(object_, {"spec", "suspend"})) return {};
   const Value job = JobOf(object_);
-  Add(job);
+  const std::int64_t finished = is_new ? HistoryOf(object_) : 0;
+  Add(job, 1 + finished);
   Note("counted with one run at a time");
   const auto plan = PodsOf(job, surroundings_.nodes_for);
-  return plan ? AddPods(plan->pod_template, plan->count) : base::Result<void>();
+  if (!plan) return {};
+  if (auto added = AddPods(plan->pod_template, plan->count); !added) return added;
+  auto objects = PodWithClaims(plan->pod_template);
+  if (!objects) return objects.error();
+  Value done = std::move(objects->back());
+  done.Make({"status", "phase"}) = "Succeeded";  // such pods are objects, but use nothing else
+  Add(std::move(done), finished * NumberAt(job, {"spec", "completions"}, plan->count));
+  return {};
+}
+
+void Expander::AddEndpoints(const Value& service) {
+  const std::string name(api::Name(service));
+  const std::string_view policy = service.StringAt({"spec", "ipFamilyPolicy"});
+  const bool both = policy == "RequireDualStack" || policy == "PreferDualStack";
+  Add(MadeBy(service, "v1", "Endpoints", name));
+  Add(MadeBy(service, "discovery.k8s.io/v1", "EndpointSlice", name + "-…"), both ? 2 : 1);
 }
 
 base::Result<void> Expander::AddRollout(const Value& pod_template, std::int64_t fresh,

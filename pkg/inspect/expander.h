@@ -34,8 +34,11 @@ class Expander {
   void AddSetClaims(std::int64_t replicas);
   // Adds the objects between the object, which is complete, and its pods, such as a ReplicaSet.
   void AddBetween(const json::Value& whole);
-  // Adds what one run of a CronJob creates. Errors: the same.
-  base::Result<void> AddRun();
+  // Adds what one run of a CronJob creates, and the finished runs that a new one will keep. Errors:
+  // the same.
+  base::Result<void> AddRun(bool is_new);
+  // Adds the objects that lead from a Service to its pods, one slice for each family of addresses.
+  void AddEndpoints(const json::Value& service);
   // Adds new pods that take the place of old ones: Rollout. Errors: the same.
   base::Result<void> AddRollout(const json::Value& pod_template, std::int64_t fresh,
                                 std::vector<OldPod> old, std::int64_t spare);

@@ -13,8 +13,9 @@ base::Result<Expansion> Expand(const Value& object, const Surroundings& surround
   const auto plan = expander.Scaled(PodsOf(object, surroundings.nodes_for));
   expander.NoteAbout(plan);
   if (Is(object, kCronJob)) {
-    if (auto added = expander.AddRun(); !added) return added.error();
+    if (auto added = expander.AddRun(true); !added) return added.error();
   }
+  if (HasEndpoints(object)) expander.AddEndpoints(object);
   if (!plan) return expander.Take();
   expander.AddBetween(object);
   if (Is(object, kStatefulSet)) expander.AddSetClaims(plan->count);

@@ -159,7 +159,11 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
     return IsContained(SpecOf(object), SpecOf(stored)) && apply.Keeps({"spec"});
   };
   if (Is(object, kCronJob) && !same()) {
-    if (auto added = expander.AddRun(); !added) return added.error();
+    if (auto added = expander.AddRun(false); !added) return added.error();
+  }
+  if (Is(object, kService) && !HasEndpoints(stored)) {
+    const Value service = Applied(object, stored);
+    if (HasEndpoints(service)) expander.AddEndpoints(service);
   }
   auto before = PodsOf(stored, surroundings.nodes_for);
   auto after =

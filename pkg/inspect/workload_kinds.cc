@@ -1,5 +1,7 @@
 #include "pkg/inspect/workload_kinds.h"
 
+#include <algorithm>
+
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
 
@@ -27,6 +29,20 @@ const Value* PodSpecOf(const Value& object) {
   if (Is(object, kPod)) return object.At({"spec"});
   if (Is(object, kCronJob)) return object.At({"spec", "jobTemplate", "spec", "template", "spec"});
   return object.At({"spec", "template", "spec"});
+}
+
+bool HasEndpoints(const Value& service) {
+  const Value* selector = service.At({"spec", "selector"});
+  return Is(service, kService) && service.StringAt({"spec", "type"}) != "ExternalName" &&
+         selector != nullptr && selector->IsObject() && !selector->AsObject()->empty();
+}
+
+std::int64_t HistoryOf(const Value& cron_job) {
+  // The API's defaults.
+  const auto kept = [&](const char* limit, std::int64_t fallback) {
+    return std::max<std::int64_t>(0, NumberAt(cron_job, {"spec", limit}, fallback));
+  };
+  return kept("successfulJobsHistoryLimit", 3) + kept("failedJobsHistoryLimit", 1);
 }
 
 Value JobOf(const Value& cron_job) {

@@ -21,6 +21,7 @@ inline constexpr WorkloadKind kJob{"Job", "batch"};
 inline constexpr WorkloadKind kCronJob{"CronJob", "batch"};
 inline constexpr WorkloadKind kReplicationController{"ReplicationController", ""};
 inline constexpr WorkloadKind kPod{"Pod", ""};
+inline constexpr WorkloadKind kService{"Service", ""};
 inline constexpr WorkloadKind kClaim{"PersistentVolumeClaim", ""};
 
 bool Is(const json::Value& object, const WorkloadKind& kind);
@@ -33,6 +34,12 @@ bool FlagAt(const json::Value& object, std::initializer_list<std::string_view> p
 
 // Returns the spec of the object's pods, or of the pod itself; nullptr if there is none.
 const json::Value* PodSpecOf(const json::Value& object);
+
+// True if controllers make Endpoints and EndpointSlices for the Service.
+bool HasEndpoints(const json::Value& service);
+
+// Returns how many finished Jobs a CronJob keeps.
+std::int64_t HistoryOf(const json::Value& cron_job);
 
 // Returns the Job that a CronJob creates.
 json::Value JobOf(const json::Value& cron_job);

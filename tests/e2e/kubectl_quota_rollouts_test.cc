@@ -12,7 +12,7 @@ using Catch::Matchers::Contains;
 
 constexpr const char* kControllers =
     "resourcequota-controller,deployment-controller,replicaset-controller,statefulset-controller,"
-    "daemonset-controller";
+    "daemonset-controller,endpoints-controller,endpointslice-controller";
 
 class Rollouts : public PluginScenario {
  public:
@@ -151,6 +151,28 @@ TEST_CASE("kubectl quota check counts revisions as the controllers keep them",
     return seen ? "" : json::Write(now);
   });
   s.WaitUsed("q", {{row.name, "2"}});
+}
+
+TEST_CASE("kubectl quota check counts what controllers make for a Service",
+          "[e2e][kubectl-quota][controller-manager][real-only]") {
+  if (!HaveBuiltinController()) return;
+  Rollouts plugin;
+  Scenario& s = plugin.scenario();
+  const std::string slices = "count/endpointslices.discovery.k8s.io";
+  plugin.Quota(R"({"count/endpoints": "1", ")" + slices + R"(": "1", "services": "2"})");
+  s.WaitUsed("q", {{"count/endpoints", "0"}, {slices, "0"}, {"services", "0"}});
+  json::Value service = Json(R"({"apiVersion": "v1", "kind": "Service", "metadata": {"name":
+      "web"}, "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}})");
+  const auto yes = plugin.Check(service);
+  INFO(yes.output);
+  CHECK(yes.exit_code == 0);
+  s.Create("services", service);
+  s.WaitUsed("q", {{"count/endpoints", "1"}, {slices, "1"}, {"services", "1"}});
+  CHECK(plugin.Check(service).exit_code == 0);
+  service.Make({"metadata", "name"}) = "more";
+  const auto no = plugin.Check(service);
+  CHECK(no.exit_code == 1);
+  CHECK_THAT(no.output, Contains("No: 2 of 3 limits would be exceeded.\n"));
 }
 
 }  // namespace e2e::kubectl_quota_rollouts_test

@@ -70,7 +70,7 @@ TEST_CASE("claims: each pod has a claim from its template", "[inspect]") {
   const auto cron = Workload(
       "apiVersion: batch/v1\nkind: CronJob",
       "{jobTemplate: {spec: {parallelism: 2, template: {spec: " + std::string(kPodSpec) + "}}}}");
-  CHECK(Pieces(Expand(cron, WithTemplate())) == "ResourceClaim×2, Pod×2");
+  CHECK(Pieces(Expand(cron, WithTemplate())) == "ResourceClaim×2, Pod×2, Pod×8");
   CHECK(inspect::ClaimTemplatesOf(cron) == std::set<std::string>{"gpu"});
 }
 

@@ -83,7 +83,8 @@ TEST_CASE("workload: a CronJob is counted with one run, a suspended one without"
       "  jobTemplate:\n    spec:\n      parallelism: 2\n      template:\n        spec:\n          "
       "containers: [{name: c}]\n";
   const auto expansion = Expand(Yaml(head + run), {});
-  CHECK(Pieces(expansion) == "CronJob, Job, Pod×2");
+  CHECK(Pieces(expansion) == "CronJob, Job×5, Pod×2, Pod×8");
+  CHECK(expansion->pieces.back().object.StringAt({"status", "phase"}) == "Succeeded");
   CHECK(expansion->notes ==
         std::vector<std::string>{"cronjob.batch/c: counted with one run at a time"});
   CHECK(Pieces(Expand(Yaml(head + "  suspend: true\n" + run), {})) == "CronJob");
@@ -102,6 +103,53 @@ TEST_CASE("workload: unknown parts are noted", "[inspect]") {
   REQUIRE(daemon->notes.size() == 1);
   CHECK_THAT(daemon->notes[0], Catch::Matchers::Contains("give --nodes"));
   CHECK(Expand(Yaml("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"), {})->notes.empty());
+}
+
+TEST_CASE("workload: a CronJob keeps as many finished Jobs as it says", "[inspect]") {
+  const auto cron = [](const std::string& spec) {
+    return Yaml("{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {" + spec +
+                "jobTemplate: {spec: {template: {spec: {containers: [{name: c}]}}}}}}");
+  };
+  const std::string none = "successfulJobsHistoryLimit: 0, failedJobsHistoryLimit: 0, ";
+  CHECK(Pieces(Expand(cron(none), {})) == "CronJob, Job, Pod");
+  CHECK(Pieces(Expand(cron("successfulJobsHistoryLimit: 7, "), {})) ==
+        "CronJob, Job×9, Pod, Pod×8");
+  // A stored one has them already.
+  CHECK(Pieces(ExpandChange(cron("schedule: b, "), cron("schedule: a, "), {})) ==
+        "CronJob stored, Job, Pod");
+}
+
+TEST_CASE("workload: a Service with a selector has Endpoints and EndpointSlices", "[inspect]") {
+  const auto service = [](const std::string& spec) {
+    return Yaml("{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {" + spec + "}}");
+  };
+  const std::string selector = "selector: {a: b}";
+  CHECK(Pieces(Expand(service(selector), {})) == "Service, Endpoints, EndpointSlice");
+  CHECK(Pieces(Expand(service(selector + ", ipFamilyPolicy: RequireDualStack"), {})) ==
+        "Service, Endpoints, EndpointSlice×2");
+  CHECK(Pieces(Expand(service(selector + ", type: ExternalName"), {})) == "Service");
+  CHECK(Pieces(Expand(service("selector: {}"), {})) == "Service");
+  CHECK(Pieces(ExpandChange(service(selector), service("ports: []"), {})) ==
+        "Service stored, Endpoints, EndpointSlice");
+  CHECK(Pieces(ExpandChange(service(selector), service(selector), {})) == "Service stored");
+}
+
+TEST_CASE("workload: a custom resource that mentions pods anywhere is not wholly counted",
+          "[inspect]") {
+  const auto uncounted = [](const std::string& object) {
+    return Expand(Yaml(object), {})->uncounted.size();
+  };
+  const auto custom = [&](const std::string& spec) {
+    return uncounted("{apiVersion: x.io/v1, kind: Thing, metadata: {name: t}, spec: " + spec + "}");
+  };
+  CHECK(custom("{instances: 9, storage: {size: 50Gi}}") == 1);
+  CHECK(custom("{workers: [{template: {spec: {containers: []}}}]}") == 1);
+  CHECK(custom("{template: {spec: {domain: {cpu: {cores: 8}}}}}") == 1);
+  CHECK(custom("{templates: [{name: a, container: {image: i}}]}") == 1);
+  CHECK(custom("{kafka: {resources: {limits: {cpu: 1}}}}") == 1);
+  CHECK(custom("{dnsNames: [a], template: {metadata: {}}}") == 0);
+  CHECK(uncounted("{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: i}, spec: "
+                  "{rules: [{container: 1}]}}") == 0);
 }
 
 TEST_CASE("workload: ephemeral volumes of pods count as claims", "[inspect]") {
