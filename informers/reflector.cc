@@ -31,6 +31,23 @@ constexpr std::chrono::seconds kWatchGrace{30};
 // A list may replace a known state for so long until that is reported.
 constexpr std::chrono::seconds kLongList{60};
 
+// False: the server did not answer, or it may have answered before it looked at our rights.
+bool TellsOfRights(const Error& error) {
+  switch (error.http_status) {
+    case 0:
+      return error.Is(ErrorCode::kForbidden) || error.Is(ErrorCode::kMalformed) ||
+             error.Is(ErrorCode::kTooLarge);
+    case 401:
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return false;
+    default:
+      return true;
+  }
+}
+
 class ReflectorImpl final : public Reflector {
  public:
   ReflectorImpl(client::ApiClient& client, base::Scheduler& scheduler, CollectionSink& sink,
@@ -370,6 +387,7 @@ void ReflectorImpl::Fail(const Error& error) {
   ++state_.failures;
   ++failures_in_a_row_;
   state_.trouble = error;
+  if (TellsOfRights(error)) state_.forbidden = error.Is(ErrorCode::kForbidden);
   if (options_.metrics != nullptr) options_.metrics->Failed();
   if (options_.metrics != nullptr) options_.metrics->SetFailing(true);
   if (said) {
@@ -385,6 +403,7 @@ void ReflectorImpl::Fail(const Error& error) {
 void ReflectorImpl::Heal() {
   if (!state_.trouble) return;
   state_.trouble.reset();
+  state_.forbidden = false;
   said_.clear();
   if (options_.metrics != nullptr) options_.metrics->SetFailing(false);
   const auto lasted =

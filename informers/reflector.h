@@ -103,6 +103,9 @@ struct ReflectorState {
   bool synced = false;                 // the sink has had a complete list
   std::string resource_version;        // "" before the first list
   std::optional<base::Error> trouble;  // why there is no progress; nullopt while there is
+  // The last answer that tells whether we may list and watch was no (403). Remains during an
+  // outage.
+  bool forbidden = false;
   // The last event, bookmark, or opening of a watch; or the request of the last complete list.
   base::TimePoint current_as_of{};
   WatchGap gap;  // events stored during it may not have reached the sink

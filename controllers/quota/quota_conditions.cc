@@ -33,7 +33,19 @@ std::string_view TopicOf(Obstacle::Kind kind) {
 
 std::string StaleCondition(Obstacle::Kind kind) {
   if (IsAboutObjects(kind)) return "ObjectUnreadable";
+  if (kind == Obstacle::Kind::kForbidden) return "ListForbidden";
   return kind == Obstacle::Kind::kSilent ? "NoAnswer" : "ListFailed";
+}
+
+// Some of the names may have been counted before.
+Announcement HeldOut(const Obstacle& obstacle) {
+  std::vector<std::string> counted = obstacle.names;
+  std::erase_if(counted, [&](const auto& name) { return base::IsOneOf(name, obstacle.held_out); });
+  std::string text = Are(obstacle.held_out) + " not in force until counted for the first time";
+  if (!counted.empty())
+    text += "; " + Are(counted) + " stale, status.used keeps what was last known";
+  return {EventType::kWarning, "QuotaStale", text + ": " + obstacle.why,
+          StaleCondition(obstacle.kind)};
 }
 
 Announcement AnnouncementOf(const Obstacle& obstacle) {
@@ -44,6 +56,7 @@ Announcement AnnouncementOf(const Obstacle& obstacle) {
                 " as a namespaced resource that can be listed and watched",
             "KindNotServed"};
   }
+  if (!obstacle.held_out.empty()) return HeldOut(obstacle);
   const std::string kept = ", status.used keeps what was last known: " + obstacle.why;
   if (obstacle.kind == Obstacle::Kind::kClassMissing) {
     return {EventType::kWarning, "ClassNotFound", are + " not known" + kept, "ClassNotFound"};

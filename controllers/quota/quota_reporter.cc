@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/quota/uncounted.h"
 #include "pkg/json/value.h"
 
 namespace controllers {
@@ -152,6 +153,7 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
     Obstacle obstacle = Judge(source);
     obstacle.resource = source.resource.ToString();
     obstacle.names = source.names;
+    obstacle.held_out = HeldOut(source, quota.status.used);
     obstacles.push_back(std::move(obstacle));
   }
   const auto unreadable = unreadable_.find(quota.key);
@@ -165,6 +167,10 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
 // Returns why this source is not counted.
 Obstacle QuotaReporter::Judge(const UsageSource& source) const {
   using Kind = Obstacle::Kind;
+  if (source.trouble && source.trouble->Is(ErrorCode::kForbidden)) {
+    return {.kind = Kind::kForbidden,
+            .why = source.trouble->message + ": " + HowToAllow(source.resource)};
+  }
   if (source.trouble) {
     return {.kind = IsAboutResource(*source.trouble) ? Kind::kRefused : Kind::kSilent,
             .why = source.trouble->message};

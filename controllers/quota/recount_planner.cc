@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "controllers/quota/uncounted.h"
 #include "pkg/quota/cluster/cluster_status.h"
 
 namespace controllers {
@@ -24,6 +25,7 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
       parts_.options.guarded ? std::optional(InForce(quota, pending)) : std::nullopt;
   quota::QuotaStatus desired =
       quota::DesiredStatus(in_force ? *in_force : quota, count.observed, held);
+  HoldOut(quota, desired);
   const bool recorded = !account.list || account.list->used == desired.used;
   const bool plausible = !takes_back && quota.garbage.why.empty() &&
                          desired.hard == quota.status.hard &&
@@ -55,6 +57,18 @@ void RecountPlanner::AddFurther(const quota::Quota& quota, Account& account,
   if (!account.missing_since) return;
   const base::TimePoint lasts = *account.missing_since + ClusterStatus::kLasts;
   if (lasts > now) recount.waits_until = std::min(recount.waits_until, lasts);
+}
+
+// A name that can never be counted as things are would refuse everything. An unreadable name stays:
+// its object is there to be repaired, and it refuses until then.
+void RecountPlanner::HoldOut(const quota::Quota& quota, quota::QuotaStatus& desired) const {
+  if (desired.used.size() == desired.hard.size()) return;  // all are counted
+  for (const UsageSource& source : parts_.tracker.SourcesOf(quota.hard)) {
+    for (const std::string& name : HeldOut(source, desired.used)) {
+      const bool unreadable = std::ranges::binary_search(quota.unreadable.names, name);
+      if (!unreadable) desired.hard.Erase(name);
+    }
+  }
 }
 
 RecountPlanner::Pending RecountPlanner::PendingNames(const quota::Quota& quota) const {

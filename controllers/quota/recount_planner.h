@@ -41,6 +41,7 @@ class RecountPlanner {
   };
   [[nodiscard]] Pending PendingNames(const quota::Quota& quota) const;
   [[nodiscard]] static quota::Quota InForce(const quota::Quota& quota, const Pending& pending);
+  void HoldOut(const quota::Quota& quota, quota::QuotaStatus& desired) const;
   void AddFurther(const quota::Quota& quota, Account& account, const QuotaCount& count,
                   const std::vector<std::string>& unguarded, Recount& recount) const;
 

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "controllers/quota/uncounted.h"
 #include "pkg/quota/cluster/tree_place.h"
 
 namespace controllers {
@@ -80,6 +81,9 @@ admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
                                 .not_before = account.pace.ForAdmission()};
   booked.outlasted = [this, &account](const quota::Uid& uid) {
     return account.own.Outlasted(parts_.Now(), uid);
+  };
+  booked.uncounted = [this, &quota](const std::vector<std::string>& names) {
+    return WhyUncounted(parts_.tracker.SourcesOf(quota.hard), names);
   };
   if (!account.list) return booked;
   booked.list = &*account.list;

@@ -154,7 +154,11 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
                        .tracked = wanted.tracked.get(),
                        .wanted_since = wanted.since,
                        .known_absent = wanted.known_absent});
-    if (wanted.tracked) sources.back().trouble = wanted.tracked->state().trouble;
+    if (wanted.tracked) {
+      const informers::ReflectorState& state = wanted.tracked->state();
+      sources.back().trouble = state.trouble;
+      sources.back().forbidden = state.forbidden;
+    }
   }
   for (const quota::Evaluator& evaluator : api_.evaluators) {
     std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);

@@ -33,6 +33,8 @@ struct UsageSource {
   base::TimePoint wanted_since{};
   bool known_absent = false;  // the server answered, and does not serve it as far as is known
   std::optional<base::Error> trouble = {};  // why it cannot be listed or watched
+  // As ReflectorState::forbidden. Such a name that was never counted is not in force.
+  bool forbidden = false;
 };
 
 // The namespaces with quotas that have a name which an evaluator owns, or may own because of its

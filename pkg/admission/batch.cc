@@ -32,8 +32,10 @@ class Planner {
       burst = booked.burst;
       writes_[i].not_before = booked.not_before;
       if (!Contains(used, burst)) burst = {};  // somebody has lowered `used`
-      standings_.push_back(
-          {.quota = booked.quota, .used = Without(used, burst), .tree = booked.tree});
+      standings_.push_back({.quota = booked.quota,
+                            .used = Without(used, burst),
+                            .tree = booked.tree,
+                            .uncounted = booked.uncounted});
     }
     for (std::size_t i = 0; i < standings_.size(); ++i) {
       if (!standings_[i].tree.parent) continue;

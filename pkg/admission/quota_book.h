@@ -35,6 +35,8 @@ struct BookedQuota {
   // True if this process first granted the creation of the object so long ago that no request for
   // it can be in progress any more. Its reservation must not be renewed.
   std::function<bool(const quota::Uid& uid)> outlasted = nullptr;
+  // As quota::Standing::uncounted.
+  std::function<quota::Uncounted(const std::vector<std::string>& names)> uncounted = nullptr;
   quota::TreePlace tree = {};  // its `parent` is an index of NamespaceQuotas::quotas
 };
 

@@ -44,6 +44,14 @@ std::string Title(const Standing& standing) {
   return "cluster quota: " + name + (above.empty() ? "" : " (above " + above + ")");
 }
 
+// ", resources: secrets" in a refusal is followed by this.
+std::string WhyUncounted(const Standing& standing, const Names& names, bool lasting) {
+  if (!standing.uncounted) return "";
+  const Uncounted uncounted = standing.uncounted(names);
+  const bool says = !uncounted.why.empty() && (uncounted.lasting || !lasting);
+  return says ? "; " + uncounted.why : "";
+}
+
 // The names of status.hard that the evaluator owns, or may own because of classes that are not
 // known; none if the quota does not match the object.
 Names NamesAtStake(const Request& request, const Quota& quota) {
@@ -111,8 +119,8 @@ std::optional<Verdict> Objection(const Request& request, const Standing& standin
   const bool unknown = std::ranges::any_of(
       names, [&](const auto& name) { return LacksCount(request, quota, name); });
   if (!unknown) return std::nullopt;
-  return RefuseBy(
-      quota, "status unknown for " + Title(standing) + ", resources: " + base::Join(names, ","));
+  return RefuseBy(quota, "status unknown for " + Title(standing) + ", resources: " +
+                             base::Join(names, ",") + WhyUncounted(standing, names, false));
 }
 
 std::string NegativeUsage(const ResourceList& usage) {
@@ -249,7 +257,9 @@ std::optional<Verdict> RefuseExceeding(const std::vector<Standing>& standings,
   if (exceeded.requested.empty()) return std::nullopt;
   Names names;
   for (const auto& [name, grown] : exceeded.requested) names.push_back(name);
-  return RefuseBy(*standing.quota, Text(standing, exceeded), std::move(names));
+  // The stored usage may be too high: objects that were deleted meanwhile are still in it.
+  std::string text = Text(standing, exceeded) + WhyUncounted(standing, names, true);
+  return RefuseBy(*standing.quota, std::move(text), std::move(names));
 }
 
 // Collects the refusals of a request. A quota in mode Warn or Audit does not refuse: what it would

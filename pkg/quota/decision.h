@@ -55,6 +55,12 @@ struct TreePlace {
   ResourceList promised_below;        // promised to all its children together
 };
 
+// Why names are not counted now.
+struct Uncounted {
+  std::string why;       // for the user; "": they are counted, or will be in a moment
+  bool lasting = false;  // until an admin changes something
+};
+
 // A quota of the request's namespace as it is known now.
 struct Standing {
   const Quota* quota = nullptr;
@@ -65,6 +71,8 @@ struct Standing {
   // `stored`. `used` is not raised again by that amount. Null: nothing.
   std::function<ResourceList(const ResourceList& stored)> reserved = nullptr;
   TreePlace tree = {};
+  // What a refusal adds about these names of status.hard. Null: nothing.
+  std::function<Uncounted(const std::vector<std::string>& names)> uncounted = nullptr;
 };
 
 // What admitting a request adds to one quota.

@@ -133,14 +133,20 @@ const Texts kStaleAndHealed{"Warning QuotaStale 1", "Normal QuotaHealed 1"};
 
 }  // namespace
 
-TEST_CASE("events report a kind that may not be listed as stale, then as healed", "[e2e][events]") {
+TEST_CASE("events report a kind that may not be listed, then that it is counted", "[e2e][events]") {
   Scenario s;
   WithoutSecrets world(s);
   s.Create("secrets", Secret("x"));
   s.Create("resourcequotas", Quota("q", {{"pods", "9"}, {"secrets", "9"}}));
   s.Create("resourcequotas", Quota("other", {{"pods", "9"}}));
   auto& daemon = s.StartDaemon("5m", world.Kubeconfig());
-  s.WaitUsed("q", {{"pods", "0"}});
+  Eventually("pods are limited and counted, and Secrets are not in force", [&]() -> std::string {
+    const json::Value quota = s.GetQuota("q");
+    const bool only_pods =
+        ToQuantities(quota.At({"status", "hard"})) == Quantities{{"pods", "9"}} &&
+        ToQuantities(quota.At({"status", "used"})) == Quantities{{"pods", "0"}};
+    return only_pods ? "" : json::Write(quota);
+  });
   WaitSaid(s, "q", kStale);
   const auto event = Events(s, "q")[0];
   INFO(json::Write(event));
@@ -150,8 +156,9 @@ TEST_CASE("events report a kind that may not be listed as stale, then as healed"
   CHECK_FALSE(event.StringAt({"reportingInstance"}).empty());
   CHECK(event.StringAt({"firstTimestamp"}) == event.StringAt({"lastTimestamp"}));
   const std::string message(event.StringAt({"message"}));
-  CHECK(message.find("secrets is stale") == 0);
+  CHECK(message.find("secrets is not in force until counted for the first time") == 0);
   CHECK(message.find("403") != std::string::npos);
+  CHECK(message.find("rbac.countSecrets=true") != std::string::npos);
 
   // The metrics say the same, and since when. Quotas of scenarios beside this one may name
   // Secrets, too.

@@ -186,28 +186,6 @@ TEST_CASE("the shipped installation for enforcement maintains rules and certific
   CHECK(LackedRights(daemon) == "");
 }
 
-TEST_CASE(
-    "a limit on Secrets refuses all without the role for Secrets, and admits what fits with it",
-    "[e2e][manifests][real-only]") {
-  Installation installation;
-  installation.Apply("core-enforced");
-  Team team(installation);
-  Daemon daemon(installation.Enforcing("core-enforced"));
-  daemon.WaitUntilReady();
-  team.Limit("q", {{"secrets", "1"}});
-  const auto post = [&] {
-    return ToAttempt(installation.api().Do(PostOf(PathOf("secrets", kNs), Secret("s"))));
-  };
-  team.WaitSaid("q", "QuotaStale", "secrets");
-  const Attempt unknown = post();
-  CHECK_FALSE(unknown.ok());
-  CHECK(unknown.message.find("status unknown for quota: q, resources: secrets") !=
-        std::string::npos);
-  installation.Kubectl({"apply", "-f", kCountSecrets});
-  team.WaitUsed("q", {{"secrets", "0"}});
-  CHECK(post().ok());
-}
-
 TEST_CASE("the CA bundle of cert-manager stays in the webhook configuration",
           "[e2e][manifests][real-only]") {
   Installation installation;

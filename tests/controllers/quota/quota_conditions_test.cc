@@ -284,11 +284,24 @@ TEST_CASE("quota conditions: each cause has a reason of its own", "[controllers]
     return told.front().condition;
   };
   CHECK(reason(Kind::kRefused) == "ListFailed");
+  CHECK(reason(Kind::kForbidden) == "ListForbidden");
   CHECK(reason(Kind::kSilent) == "NoAnswer");
   CHECK(reason(Kind::kUnreadable) == "ObjectUnreadable");
   CHECK(reason(Kind::kPartlyRead) == "ObjectUnreadable");
   CHECK(reason(Kind::kClassMissing) == "ClassNotFound");
   CHECK(reason(Kind::kNotServed) == "KindNotServed");
+}
+
+TEST_CASE("quota conditions: names that were never counted are told apart", "[controllers]") {
+  Fixture f;
+  Obstacle obstacle = Widgets(Kind::kForbidden, {kWidgets, "widgets"});
+  obstacle.held_out = {"widgets"};
+  CHECK(f.Look({obstacle}).empty());
+  f.clock.Advance(200s);
+  CHECK(f.Look({obstacle}) ==
+        Texts{"QuotaStale: widgets is not in force until counted for the first time; "
+              "count/widgets.example.com is stale, status.used keeps what was last known: LIST "
+              "widgets: 403 Forbidden"});
 }
 
 TEST_CASE("quota conditions: a quota that is not in force is reported once for each reason",

@@ -229,7 +229,7 @@ TEST_CASE("quota controller: an unknown name is absent, never zero", "[controlle
   f.cluster.Put(kSecrets, MakeSecret("s"));
   f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
     if (request.path != "/api/v1/pods") return std::nullopt;
-    return base::Error{.code = base::ErrorCode::kForbidden, .message = "not yours"};
+    return base::Error{.code = base::ErrorCode::kMalformed, .message = "not readable"};
   };
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {"secrets", "3"}}));
   f.RunFor(1min);

@@ -43,8 +43,11 @@ TEST_CASE("quota reporter: a forbidden kind is reported on the quotas that name 
   f.RunFor(4s);
   CHECK(f.events.Texts().empty());
   f.RunFor(3s);
-  const std::string stale = std::string("QuotaStale named: ") + kCountDeployments + " is" + kKeeps +
-                            "list deployments.v1.apps: no deployments";
+  const std::string stale =
+      std::string("QuotaStale named: ") + kCountDeployments +
+      " is not in force until counted for the first time: list deployments.v1.apps: no "
+      "deployments: set rbac.countAny=true in its Helm values, or apply manifests/base/"
+      "count-any.yaml";
   CHECK(f.events.Texts() == Texts{stale});
   CHECK(f.controller->conditions().Count().size() == 1);
 
@@ -105,7 +108,10 @@ TEST_CASE("quota reporter: a kind that still fails after an outage is reported",
   f.RunFor(5min);
   Break(f, "secrets", base::ErrorCode::kForbidden, 403);
   f.RunFor(5min);
-  CHECK(f.events.Texts() == Texts{"QuotaStale q: secrets is" + kKeeps + "no secrets"});
+  CHECK(f.events.Texts() ==
+        Texts{"QuotaStale q: secrets is" + kKeeps +
+              "no secrets: set rbac.countSecrets=true in its Helm values, or apply "
+              "manifests/components/count-secrets"});
 }
 
 TEST_CASE("quota reporter: an object that cannot be read is reported, and its repair too",

@@ -34,11 +34,13 @@ void Undefine(Api& api, const std::string& definition) {
 
 ServerOptions Managed() { return {.quota_plugin = true, .controllers = true}; }
 
-ClusterQuotas::ClusterQuotas(Api& api) : api_(api) {
-  DefineQuotas(api_, "clusterquota-crd", kCollection);
+ClusterQuotas::ClusterQuotas(Api& api, bool installed) : api_(api), installed_(installed) {
+  if (!installed) DefineQuotas(api_, "clusterquota-crd", kCollection);
 }
 
-ClusterQuotas::~ClusterQuotas() { Undefine(api_, kDefinition); }
+ClusterQuotas::~ClusterQuotas() {
+  if (!installed_) Undefine(api_, kDefinition);
+}
 
 AppliedQuotas::AppliedQuotas(Api& api) : api_(api) {
   DefineQuotas(api_, "appliedclusterquota-crd",

@@ -15,7 +15,8 @@ ServerOptions Managed();
 
 class ClusterQuotas {
  public:
-  explicit ClusterQuotas(Api& api);
+  // Creates the CRD, and deletes it at the end. `installed`: it is there, and stays.
+  explicit ClusterQuotas(Api& api, bool installed = false);
   ~ClusterQuotas();
   ClusterQuotas(const ClusterQuotas&) = delete;
   ClusterQuotas& operator=(const ClusterQuotas&) = delete;
@@ -39,6 +40,7 @@ class ClusterQuotas {
 
  private:
   Api& api_;
+  bool installed_;
 };
 
 // The same for AppliedClusterQuotas.

@@ -106,6 +106,22 @@ TEST_CASE("tree: an outdated status and conditions are shown", "[inspect]") {
   CHECK(inspect::WhyUncertain(*forest.Find("old")) == "its status is of an older spec");
 }
 
+TEST_CASE("tree: a name that is not in force does not make the status outdated", "[inspect]") {
+  const auto stored = [](const char* hard) {
+    std::vector<quota::Quota> quotas;
+    quotas.push_back(
+        Make("q", R"("hard": {"pods": "5", "secrets": "1"})",
+             R"("observedGeneration": 2, "hard": )" + std::string(hard) +
+                 R"(, "used": {"pods": "2"}, "conditions": [{"type": "Stale", "status": "True",
+                 "reason": "ListForbidden", "message": "secrets is not in force"}])"));
+    quotas.back().cluster->generation = 2;
+    const Forest forest(std::move(quotas));
+    return inspect::WhyUncertain(*forest.Find("q"));
+  };
+  CHECK(stored(R"({"pods": "5"})") == "secrets is not in force");
+  CHECK(stored(R"({"pods": "4"})") == "its status is of an older spec");
+}
+
 TEST_CASE("tree: quotas in a cycle are roots with the state ParentCycle", "[inspect]") {
   std::vector<quota::Quota> quotas;
   quotas.push_back(Make("a", R"("parent": "b", "hard": {"pods": "5"})", ""));
