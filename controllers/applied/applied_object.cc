@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pkg/quota/cluster/cluster_spec.h"
+#include "pkg/quota/cluster/cluster_status.h"
 #include "pkg/quota/hash.h"
 #include "pkg/quota/quantity_field.h"
 #include "pkg/quota/scope_field.h"
@@ -14,24 +15,13 @@ namespace {
 constexpr std::string_view kManagedBy = "app.kubernetes.io/managed-by";
 constexpr std::string_view kManager = "quota-controller-manager";
 
-// "pods: 3/10, requests.cpu: 600m/2", like the output of `kubectl get resourcequota`.
-std::string SummaryOf(const quota::QuotaStatus& status) {
-  std::string summary;
-  for (const auto& [name, limit] : status.hard) {
-    const quota::Quantity* used = status.used.Find(name);
-    summary += (summary.empty() ? "" : ", ") + name + ": ";
-    summary += (used != nullptr ? used->ToString() : "?") + "/" + limit.ToString();
-  }
-  return summary;
-}
-
 json::Object AppliedStatus(const AppliedContent& content) {
   json::Object status{{"hard", quota::ToJson(content.status.hard)},
                       {"used", quota::ToJson(content.status.used)},
                       {"available", quota::ToJson(content.available)},
                       {"usedInNamespace", quota::ToJson(content.in_namespace)},
                       {"enforcement", quota::ToString(content.enforcement)},
-                      {"summary", SummaryOf(content.status)}};
+                      {"summary", quota::SummaryOf(content.status)}};
   if (!content.parent.empty()) status.Set("parent", content.parent);
   if (!content.guaranteed.empty()) status.Set("guaranteed", quota::ToJson(content.guaranteed));
   if (!content.guaranteed_below.empty()) {

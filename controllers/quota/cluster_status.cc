@@ -1,6 +1,7 @@
 #include "controllers/quota/cluster_status.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -51,6 +52,18 @@ QuotaCondition ExemptOf(const std::vector<std::string>& namespaces) {
               " of its namespaces counts, and nothing is refused there: " + names};
 }
 
+// What `kubectl wait`, Flux and Argo CD understand (sigs.k8s.io/cli-utils/pkg/kstatus): Reconciling
+// passes by itself, Stalled waits for somebody.
+std::vector<QuotaCondition> ProgressOf(const QuotaCondition& ready) {
+  const bool reconciling = !ready.holds && ready.reason == kNotCountedYet;
+  const bool stalled = !ready.holds && !reconciling;
+  const auto progress = [&](std::string type, bool holds) {
+    return holds ? QuotaCondition{std::move(type), true, ready.reason, ready.message}
+                 : QuotaCondition{std::move(type), false, ready.holds ? "Ready" : ready.reason, ""};
+  };
+  return {progress("Reconciling", reconciling), progress("Stalled", stalled)};
+}
+
 // Used is also absent for a name that admission does not guard yet. `unguarded`: of a quota that
 // was enforced, in further namespaces.
 std::string NotCountedYet(const quota::Quota& quota, const std::vector<std::string>& unguarded) {
@@ -97,10 +110,13 @@ json::Object ClusterStatus::Of(const quota::Quota& quota, const quota::QuotaStat
   const QuotaCondition ready = Ready(own, stale, missing, lasts, unguarded);
   std::vector<QuotaCondition> wanted = {ready, stale, OverLimit(quota, desired)};
   if (reach_.synced()) wanted.push_back(ExemptOf(ExemptIn(quota)));
+  std::ranges::move(ProgressOf(ready), std::back_inserter(wanted));
+  const std::int64_t generation = quota.cluster ? quota.cluster->generation : 0;
   json::Object members;
-  members.Set("observedGeneration", quota.cluster ? quota.cluster->generation : 0);
+  members.Set("observedGeneration", generation);
+  members.Set("summary", quota::SummaryOf(desired));
   members.Set("conditions", WithConditions(quota.further_status.Find("conditions"), wanted,
-                                           api::FormatTime(times.wall)));
+                                           generation, api::FormatTime(times.wall)));
   if (!placed) return members;
   members.Set("available", quota::ToJson(quota::Available(way, 0)));
   if (const json::Array* largest = largest_.Find(quota.key)) members.Set("largest", *largest);
@@ -197,6 +213,17 @@ QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondit
   if (!uncounted.empty()) {
     return {"Ready", false, std::string(kNotCountedYet),
             "not yet counted, or not yet enforced: " + uncounted};
+  }
+  return Counted(quota);
+}
+
+QuotaCondition ClusterStatus::Counted(const quota::Quota& quota) const {
+  if (quota.hard.empty()) {
+    return {"Ready", true, "LimitsNothing", "spec.hard names nothing, so nothing is limited"};
+  }
+  if (reach_.synced() && reach_.tree().CountNamespaces(quota.key.name) == 0) {
+    return {"Ready", true, "SelectsNothing",
+            "neither this quota nor one below it selects a namespace, so nothing is limited yet"};
   }
   if (!options_.guarded) {
     return {"Ready", true, "Counted",

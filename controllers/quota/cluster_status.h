@@ -65,6 +65,8 @@ class ClusterStatus {
   [[nodiscard]] QuotaCondition Ready(const quota::Quota& quota, const QuotaCondition& stale,
                                      const quota::ResourceList& missing, bool lasts,
                                      const std::vector<std::string>& unguarded) const;
+  // The condition of a quota that has everything that it needs.
+  [[nodiscard]] QuotaCondition Counted(const quota::Quota& quota) const;
   // Why it is not enforced; "": it is, or nobody promised that.
   [[nodiscard]] std::string WhyNotEnforced(const quota::Quota& quota) const;
   [[nodiscard]] QuotaCondition Stale(const quota::Quota& quota,

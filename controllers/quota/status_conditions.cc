@@ -16,12 +16,13 @@ bool IsWord(std::string_view reason) {
 }
 
 json::Value ToJson(const QuotaCondition& condition, const json::Value* stored,
-                   const std::string& now) {
+                   std::int64_t generation, const std::string& now) {
   const std::string_view status = condition.holds ? "True" : "False";
   const bool same = stored != nullptr && stored->StringAt({"status"}) == status;
   const std::string_view since = same ? stored->StringAt({"lastTransitionTime"}) : "";
   return json::Object{{"type", condition.type},
                       {"status", status},
+                      {"observedGeneration", generation},
                       {"reason", condition.reason},
                       {"message", condition.message},
                       {"lastTransitionTime", since.empty() ? now : std::string(since)}};
@@ -52,14 +53,14 @@ const json::Value* FindCondition(const json::Value* conditions, std::string_view
 }
 
 json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCondition>& wanted,
-                           const std::string& now) {
+                           std::int64_t generation, const std::string& now) {
   json::Array all;
   std::size_t others = 0;
   // Our conditions keep their position in the list, so that a different order causes no write.
   for (const json::Value& condition : ListOf(stored)) {
     const auto own = std::ranges::find(wanted, condition.StringAt({"type"}), &QuotaCondition::type);
     if (own != wanted.end()) {
-      all.push_back(ToJson(*own, &condition, now));
+      all.push_back(ToJson(*own, &condition, generation, now));
     } else if (others + wanted.size() < kMostConditions) {
       all.push_back(condition);
       ++others;
@@ -67,7 +68,7 @@ json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCon
   }
   for (const QuotaCondition& condition : wanted) {
     const bool missing = FindCondition(stored, condition.type) == nullptr;
-    if (missing) all.push_back(ToJson(condition, nullptr, now));
+    if (missing) all.push_back(ToJson(condition, nullptr, generation, now));
   }
   return all;
 }

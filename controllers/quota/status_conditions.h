@@ -4,6 +4,7 @@
 // Values; any thread.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +27,11 @@ inline constexpr std::size_t kMostConditions = 16;
 // Returns the condition of this type; null if there is none.
 const json::Value* FindCondition(const json::Value* conditions, std::string_view type);
 
-// Returns `stored` with these conditions. A condition that says the same as before stays unchanged.
-// lastTransitionTime changes only with the status of the condition. Beyond kMostConditions, the
-// last conditions of other programs are removed.
+// Returns `stored` with these conditions about this generation of the object. A condition that says
+// the same as before stays unchanged. lastTransitionTime changes only with the status of the
+// condition. Beyond kMostConditions, the last conditions of other programs are removed.
 json::Array WithConditions(const json::Value* stored, const std::vector<QuotaCondition>& wanted,
-                           const std::string& now);
+                           std::int64_t generation, const std::string& now);
 
 // What a list of conditions says about a problem: Ready is False, or Stale or OverLimit is True.
 // The views are of the list. A reason that is no word of at most 64 characters is "Other".

@@ -152,7 +152,8 @@ bool NeedsWrite(const Quota& quota, const QuotaStatus& desired, const json::Obje
 // and metadata.resourceVersion as preconditions, and the members that differ. Removed names are
 // null.
 // `reservations`: the new text; "" keeps the stored one.
-// `further`: other members of status to set; members that it does not have are kept.
+// `further`: other members of status to set; members that it does not have are kept. A ClusterQuota
+// also gets the summary of `desired`.
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
                         const std::string& reservations = {}, const QuotaForm& form = {},
                         const json::Object& further = {});

@@ -213,8 +213,8 @@ TEST_CASE("applied: with the shipped roles, a viewer of a namespace sees the quo
   CHECK_THAT(shown, Contains("pods: 0/5"));
   CHECK_THAT(shown, Contains("company"));
   const std::regex row(
-      "^NAME +HARD +USED +AVAILABLE +READY +AGE\n(.*\n)*"
-      "team-a +\\{\"pods\":\"5\"\\} +\\{\"pods\":\"0\"\\} +\\{\"pods\":\"5\"\\} +True ");
+      "^NAME +USED/HARD +PARENT +MODE +READY +REASON +AGE\n(.*\n)*"
+      "team-a +pods: 0/5 +company +Deny +True +Counted ");
   Eventually("kubectl get clq shows the quota", [&] {
     const std::string quotas = installation.Kubectl({"get", "clq"});
     return std::regex_search(quotas, row) ? std::string() : quotas;

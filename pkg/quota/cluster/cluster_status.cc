@@ -8,9 +8,20 @@
 namespace quota {
 
 const std::vector<std::string>& FurtherStatusMembers() {
-  static const std::vector<std::string> members = {"observedGeneration", "available", "namespaces",
-                                                   "children",           "largest",   "conditions"};
+  static const std::vector<std::string> members = {"observedGeneration", "summary",  "available",
+                                                   "namespaces",         "children", "largest",
+                                                   "conditions"};
   return members;
+}
+
+std::string SummaryOf(const QuotaStatus& status) {
+  std::string summary;
+  for (const auto& [name, limit] : status.hard) {
+    const Quantity* used = status.used.Find(name);
+    summary += (summary.empty() ? "" : ", ") + name + ": ";
+    summary += (used != nullptr ? used->ToString() : "?") + "/" + limit.ToString();
+  }
+  return summary;
 }
 
 json::Object FurtherStatusOf(const json::Value& object) {

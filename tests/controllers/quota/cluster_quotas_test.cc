@@ -317,6 +317,7 @@ TEST_CASE_METHOD(ClusterFixture,
 TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a quota is not ready while nothing is enforced",
                  "[controllers]") {
   guarded = true;
+  PutNamespace("a-1", "a");
   PutQuota("a", kFivePods, "a");
   PutQuota("orphan", json::Object{{"parent", "nobody"}});
   Start();
@@ -351,7 +352,7 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a quota is not ready while not
   events.said.clear();
   scheduler.RunFor(10s);
   CHECK(Condition("a", "Ready") == "True Counted");
-  CHECK(Condition("new", "Ready") == "True Counted");
+  CHECK(Condition("new", "Ready") == "True SelectsNothing");
   CHECK(Condition("orphan", "Ready") == "False ParentNotFound");
   std::vector<std::string> texts = events.Texts();
   std::ranges::sort(texts);
@@ -369,6 +370,7 @@ TEST_CASE_METHOD(ClusterFixture,
                  "[controllers]") {
   cluster.Serve(fixture::kSecrets, "Secret");
   guarded = true;
+  PutNamespace("a-1", "a");
   PutQuota("pods", kFivePods, "a");
   PutQuota("secrets", json::Object{{"hard", json::Object{{"secrets", "5"}}}}, "a");
   Start();
@@ -400,7 +402,8 @@ TEST_CASE_METHOD(ClusterFixture,
                  "enforced",
                  "[controllers]") {
   guarded = true;
-  for (int i = 0; i < 1000; ++i) PutQuota("q-" + std::to_string(i), kFivePods);
+  PutNamespace("a-1", "a");
+  for (int i = 0; i < 1000; ++i) PutQuota("q-" + std::to_string(i), kFivePods, "a");
   Start();
   scheduler.RunFor(1min);
   cluster.writes.clear();
@@ -432,6 +435,7 @@ TEST_CASE_METHOD(ClusterFixture,
 
 TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a daemon that only counts promises no more",
                  "[controllers]") {
+  PutNamespace("a-1", "a");
   PutQuota("a", kFivePods, "a");
   Start();
   CHECK(Condition("a", "Ready") == "True Counted");
@@ -584,6 +588,9 @@ TEST_CASE_METHOD(ClusterFixture,
                  "cluster quotas: a quota with another selector is ready when that is guarded",
                  "[controllers]") {
   PutNamespace("a-1", "a");
+  json::Value prod = json::Object{{"metadata", json::Object{{"name", "prod"}}}};
+  prod.Make({"metadata", "labels", "env"}) = "prod";
+  cluster.Put(kNamespaces, std::move(prod));
   PutQuota("a", kFivePods, "a");
   guarded = true;
   Start();
@@ -837,6 +844,74 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a child that appears has no si
   CHECK(recounts() - before < 20);
 }
 
+// As kstatus reads them (sigs.k8s.io/cli-utils, pkg/kstatus/status).
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster status: tools see what passes by itself and what does not",
+                 "[controllers]") {
+  guarded = false;
+  PutNamespace("a-1", "a");
+  PutQuota("a", kFivePods, "a");
+  PutQuota("orphan", json::Object{{"parent", "nobody"}, {"hard", json::Object{{"pods", "1"}}}},
+           "a");
+  Start();
+  CHECK(Condition("a", "Ready") == "False NotCountedYet");
+  CHECK(Condition("a", "Reconciling") == "True NotCountedYet");
+  CHECK(Condition("a", "Stalled") == "False NotCountedYet");
+  CHECK(Condition("orphan", "Reconciling") == "False ParentNotFound");
+  CHECK(Condition("orphan", "Stalled") == "True ParentNotFound");
+  CHECK(Message("orphan", "Stalled") == Message("orphan", "Ready"));
+  guarded = true;
+  controller->OnGuards();
+  scheduler.RunFor(1s);
+  CHECK(Condition("a", "Ready") == "True Counted");
+  CHECK(Condition("a", "Reconciling") == "False Ready");
+  CHECK(Condition("a", "Stalled") == "False Ready");
+  json::Value quota = *cluster.Find(kClusterQuotas, "", "a");
+  quota.Make({"spec", "hard", "pods"}) = "7";
+  quota.Make({"metadata", "generation"}) = 2;
+  cluster.Put(kClusterQuotas, quota);
+  scheduler.RunFor(1s);
+  for (const char* type : {"Ready", "Stale", "OverLimit", "Exempt", "Reconciling", "Stalled"}) {
+    INFO(type);
+    const json::Value* condition = FindCondition("a", type);
+    REQUIRE(condition != nullptr);
+    CHECK(condition->At({"observedGeneration"})->AsInt64() == 2);
+  }
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster status: a quota says that it limits nothing, or nobody",
+                 "[controllers]") {
+  PutQuota("nothing", json::Object(), "a");
+  PutQuota("nobody", kFivePods, "b");
+  PutQuota("root", kFivePods);
+  json::Object below = kFivePods;
+  below.Set("parent", "root");
+  PutQuota("leaf", below, "a");
+  Start();
+  CHECK(Condition("nothing", "Ready") == "True LimitsNothing");
+  CHECK(Condition("nobody", "Ready") == "True SelectsNothing");
+  CHECK(Condition("root", "Ready") == "True SelectsNothing");
+  PutNamespace("a-1", "a");
+  scheduler.RunFor(1s);
+  CHECK(Condition("nothing", "Ready") == "True LimitsNothing");
+  CHECK(Condition("root", "Ready") == "True Counted");
+  CHECK(Condition("leaf", "Ready") == "True Counted");
+}
+
+TEST_CASE_METHOD(ClusterFixture, "cluster status: the summary follows used, and comes back",
+                 "[controllers]") {
+  PutNamespace("a-1", "a");
+  PutQuota("a", json::Object{{"hard", json::Object{{"pods", "5"}, {"requests.cpu", "2"}}}}, "a");
+  Start();
+  CHECK(Member("a", {"summary"}) == "pods: 0/5, requests.cpu: 0/2");
+  PutPod("p", "a-1");
+  scheduler.RunFor(1s);
+  CHECK(Member("a", {"summary"}) == "pods: 1/5, requests.cpu: 100m/2");
+  Edit("a", "summary", "plenty");
+  scheduler.RunFor(1s);
+  CHECK(Member("a", {"summary"}) == "pods: 1/5, requests.cpu: 100m/2");
+}
+
 TEST_CASE("cluster status: the number of conditions stays within the CRD's limit",
           "[controllers]") {
   using controllers::WithConditions;
@@ -846,23 +921,24 @@ TEST_CASE("cluster status: the number of conditions stays within the CRD's limit
   }
   const json::Value stored = many;
   const auto all =
-      WithConditions(&stored, {{"T3", true, "R", "m"}, {"Ready", true, "R", "m"}}, "t");
+      WithConditions(&stored, {{"T3", true, "R", "m"}, {"Ready", true, "R", "m"}}, 1, "t");
   CHECK(all.size() == controllers::kMostConditions);
   CHECK(all[3].StringAt({"reason"}) == "R");
   CHECK(all.back().StringAt({"type"}) == "Ready");
   const json::Value again = all;
-  CHECK(WithConditions(&again, {{"T3", true, "R", "m"}, {"Ready", true, "R", "m"}}, "t2") == all);
+  CHECK(WithConditions(&again, {{"T3", true, "R", "m"}, {"Ready", true, "R", "m"}}, 1, "t2") ==
+        all);
 }
 
 TEST_CASE("cluster status: an unchanged condition keeps its time", "[controllers]") {
   using controllers::WithConditions;
-  const json::Value first = WithConditions(nullptr, {{"Ready", true, "Counted", "m"}}, "t1");
-  CHECK(WithConditions(&first, {{"Ready", true, "Counted", "m"}}, "t2") == *first.AsArray());
-  const json::Value said = WithConditions(&first, {{"Ready", true, "Counted", "other"}}, "t2");
+  const json::Value first = WithConditions(nullptr, {{"Ready", true, "Counted", "m"}}, 1, "t1");
+  CHECK(WithConditions(&first, {{"Ready", true, "Counted", "m"}}, 1, "t2") == *first.AsArray());
+  const json::Value said = WithConditions(&first, {{"Ready", true, "Counted", "other"}}, 1, "t2");
   CHECK((*said.AsArray())[0].StringAt({"lastTransitionTime"}) == "t1");
-  const json::Value fell = WithConditions(&said, {{"Ready", false, "Stale", "m"}}, "t3");
+  const json::Value fell = WithConditions(&said, {{"Ready", false, "Stale", "m"}}, 1, "t3");
   CHECK((*fell.AsArray())[0].StringAt({"lastTransitionTime"}) == "t3");
-  CHECK(WithConditions(&fell, {{"Stale", true, "Stale", "m"}}, "t4").size() == 2);
+  CHECK(WithConditions(&fell, {{"Stale", true, "Stale", "m"}}, 1, "t4").size() == 2);
 }
 
 }  // namespace cluster_quotas_test

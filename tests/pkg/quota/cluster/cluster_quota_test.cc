@@ -45,7 +45,8 @@ TEST_CASE("cluster quota: names and usage are those of ResourceQuota", "[quota]"
 }
 
 TEST_CASE("cluster quota: a correct status needs no write", "[quota]") {
-  const Quota quota = Parsed(R"({"hard":{"pods":"9"},"used":{"pods":"2"},"observedGeneration":3,
+  const Quota quota = Parsed(
+      R"({"hard":{"pods":"9"},"used":{"pods":"2"},"observedGeneration":3,"summary":"pods: 2/9",
       "available":{"pods":"7"},"namespaces":2,"children":0,"largest":[{"namespace":"a"}],
       "conditions":[{"type":"Ready"}],"reservations":"[]"})");
   CHECK(quota.reservations == "[]");
@@ -56,7 +57,7 @@ TEST_CASE("cluster quota: a correct status needs no write", "[quota]") {
 }
 
 TEST_CASE("cluster quota: a patch has only the members of status that differ", "[quota]") {
-  const Quota quota = Parsed(R"({"hard":{"pods":"9"},"used":{"pods":"2"},
+  const Quota quota = Parsed(R"({"hard":{"pods":"9"},"used":{"pods":"2"},"summary":"pods: 2/9",
       "available":{"cpu":"1","pods":"7"},"namespaces":2,"largest":[{"namespace":"a"}]})");
   const json::Object further{{"available", json::Object{{"mem", "3"}, {"pods", "7"}}},
                              {"namespaces", 3},
@@ -68,6 +69,19 @@ TEST_CASE("cluster quota: a patch has only the members of status that differ", "
             R"({"available":{"mem":"3","cpu":null},"namespaces":3,"largest":[],"children":1}})");
   // Members that are not named are kept.
   CHECK(Patch(quota, {{"namespaces", 2}}) == kGuards + "{}}");
+}
+
+TEST_CASE("cluster quota: a write of used also writes the summary", "[quota]") {
+  Quota quota = Parsed(R"({"hard":{"pods":"9"},"used":{"pods":"2"},"summary":"pods: 2/9"})");
+  QuotaStatus status = quota.status;
+  status.used.Set("pods", Quantity::FromInt(3));
+  CHECK(StatusPatch(quota, status, {}, ClusterQuotaApi().form) ==
+        kGuards + R"({"summary":"pods: 3/9","used":{"pods":"3"}}})");
+  status.hard.Set("requests.cpu", Quantity::FromInt(4));
+  CHECK(SummaryOf(status) == "pods: 3/9, requests.cpu: ?/4");
+  quota.cluster.reset();
+  status = quota.status;
+  CHECK(StatusPatch(quota, status, {}, ClusterQuotaApi().form) == kGuards + "{}}");
 }
 
 }  // namespace
