@@ -22,7 +22,6 @@ constexpr std::chrono::milliseconds kEachChild{50};
 
 constexpr std::string_view kNotEnforced = "NotEnforced";
 constexpr std::string_view kExceedsParent = "GuaranteedExceedsParent";
-constexpr std::string_view kNotCountedYet = "NotCountedYet";
 
 // A message names at most so many namespaces.
 constexpr std::size_t kMostNamed = 10;
@@ -50,18 +49,6 @@ QuotaCondition ExemptOf(const std::vector<std::string>& namespaces) {
   return {"Exempt", true, "SelectsExemptNamespaces",
           "what is in " + std::to_string(namespaces.size()) +
               " of its namespaces counts, and nothing is refused there: " + names};
-}
-
-// What `kubectl wait`, Flux and Argo CD understand (sigs.k8s.io/cli-utils/pkg/kstatus): Reconciling
-// passes by itself, Stalled waits for somebody.
-std::vector<QuotaCondition> ProgressOf(const QuotaCondition& ready) {
-  const bool reconciling = !ready.holds && ready.reason == kNotCountedYet;
-  const bool stalled = !ready.holds && !reconciling;
-  const auto progress = [&](std::string type, bool holds) {
-    return holds ? QuotaCondition{std::move(type), true, ready.reason, ready.message}
-                 : QuotaCondition{std::move(type), false, ready.holds ? "Ready" : ready.reason, ""};
-  };
-  return {progress("Reconciling", reconciling), progress("Stalled", stalled)};
 }
 
 // Used is also absent for a name that admission does not guard yet. `unguarded`: of a quota that

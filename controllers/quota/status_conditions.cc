@@ -45,6 +45,18 @@ json::Array WithoutMessages(const json::Value* conditions) {
 
 }  // namespace
 
+std::vector<QuotaCondition> ProgressOf(const QuotaCondition& ready) {
+  const auto progress = [&](std::string type, bool holds) {
+    return QuotaCondition{.type = std::move(type),
+                          .holds = holds,
+                          .reason = ready.holds ? "Ready" : ready.reason,
+                          .message = holds ? ready.message : ""};
+  };
+  const bool passes = ready.reason == kNotCountedYet;
+  return {progress("Reconciling", !ready.holds && passes),
+          progress("Stalled", !ready.holds && !passes)};
+}
+
 const json::Value* FindCondition(const json::Value* conditions, std::string_view type) {
   for (const json::Value& condition : ListOf(conditions)) {
     if (condition.StringAt({"type"}) == type) return &condition;

@@ -21,6 +21,14 @@ struct QuotaCondition {
   std::string message;
 };
 
+// The reason of a condition Ready that becomes True by itself.
+inline constexpr std::string_view kNotCountedYet = "NotCountedYet";
+
+// Returns the conditions Reconciling and Stalled beside this condition Ready, for tools that wait
+// (sigs.k8s.io/cli-utils v0.37.2, pkg/kstatus/status/generic.go): one of them holds if Ready does
+// not. Reconciling passes by itself, Stalled waits for somebody.
+std::vector<QuotaCondition> ProgressOf(const QuotaCondition& ready);
+
 // The maximum in the CRD.
 inline constexpr std::size_t kMostConditions = 16;
 

@@ -21,6 +21,9 @@
 //   {"left": "1Gi", "right": "500m", "times": 3}
 //   {"leftError", "rightError", "left", "right", "sum", "difference", "product", "wholeUp",
 //    "milliUp": amount, "order": -1 | 0 | 1}
+// or about an object that a tool waits for, as kstatus sees it:
+//   {"waiting": {…}}
+//   {"waiting": "Current" | "InProgress" | "Failed", "message": "…"}
 // where an amount is {"nanos": "1000000000", "format": "DecimalSI", "text": "1"}; or, where
 // upstream refuses, {"error": "…"}.
 //

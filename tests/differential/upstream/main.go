@@ -1,6 +1,7 @@
 // Upstream answers each line with the result of Kubernetes' own quota code for the question on that
 // line: the usage, scopes and names of one object, the decision on a request, the usage of claims
-// beside their pods, or the sums of two quantities. It decides nothing itself;
+// beside their pods, or the sums of two quantities. Or with that of kstatus, for an object that a
+// tool waits for. It decides nothing itself;
 // tests/differential/upstream.h describes the lines.
 package main
 
@@ -45,6 +46,8 @@ type question struct {
 	Left  *string `json:"left"`
 	Right string  `json:"right"`
 	Times int64   `json:"times"`
+	// Of an object that somebody waits for.
+	Waiting json.RawMessage `json:"waiting"`
 }
 
 type objectAnswer struct {
@@ -226,6 +229,9 @@ func answer(line []byte) (any, error) {
 	}
 	if q.Left != nil {
 		return answerQuantities(*q.Left, q.Right, q.Times), nil
+	}
+	if q.Waiting != nil {
+		return answerWaiting(q.Waiting)
 	}
 	return answerObject(&q)
 }
