@@ -48,7 +48,7 @@ TEST_CASE("cluster: quotas are not ready while the glass is broken",
       ConfigurationPath(),
       Json(R"({"metadata":{"annotations":{"quota-controller-manager.io/break-glass":null}}})"));
   w.quotas.WaitCondition(w.name, "Ready", "True Counted");
-  w.quotas.WaitCondition(later, "Ready", "True Counted");
+  w.quotas.WaitCondition(later, "Ready", "True SelectsNothing");
   w.WaitForEvent("QuotaHealed");
   Eventually("pods are refused", [&]() -> std::string {
     const Attempt attempt = w.ns.Try("one", true);

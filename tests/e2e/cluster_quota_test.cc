@@ -100,7 +100,8 @@ TEST_CASE("cluster: a parent that is deleted is told on each child, in the log a
   const std::string a = FreshName("a");
   const std::string b = FreshName("b");
   const std::string company = FreshName("company");
-  const TeamNamespace ns(s.api(), a);
+  const TeamNamespace of_a(s.api(), a);
+  const TeamNamespace of_b(s.api(), b);
   quotas.Create(company, R"({"hard":{"pods":"2"}})");
   for (const std::string& child : {a, b}) {
     quotas.Create(child, SelectTeam(child, R"("parent":")" + company + R"(","hard":{"pods":"5"})"));
