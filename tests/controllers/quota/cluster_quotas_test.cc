@@ -844,7 +844,7 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a child that appears has no si
   CHECK(recounts() - before < 20);
 }
 
-// As kstatus reads them (sigs.k8s.io/cli-utils, pkg/kstatus/status).
+// As kstatus of sigs.k8s.io/cli-utils reads them.
 TEST_CASE_METHOD(ClusterFixture,
                  "cluster status: tools see what passes by itself and what does not",
                  "[controllers]") {
