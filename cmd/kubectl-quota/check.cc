@@ -113,6 +113,7 @@ base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& 
     auto added = AddPieces(std::move(*expansion), counters, now, book, checked);
     if (!added) return added.error().Wrap(manifest.where);
   }
+  NoteRelease(manifests, book, checked.notes);
   AddUncounted(book, checked);
   Charge(book, forest);
   return CheckedSpace{ns, std::move(book)};

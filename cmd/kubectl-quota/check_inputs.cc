@@ -14,6 +14,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
+#include "pkg/inspect/helm.h"
 #include "pkg/inspect/owners.h"
 
 namespace kubectl_quota {
@@ -241,7 +242,11 @@ base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std
     }
     groups[std::string(api::Namespace(manifest.object))].push_back(std::move(manifest));
   }
-  for (auto& [name, group] : groups) DropRepeated(group);
+  for (auto& [name, group] : groups) {
+    DropRepeated(group);
+    std::ranges::stable_sort(
+        group, {}, [](const Manifest& manifest) { return inspect::HelmPhaseOf(manifest.object); });
+  }
   return groups;
 }
 

@@ -1,6 +1,7 @@
 #include "cmd/kubectl-quota/live_space.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -118,6 +119,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   auto reached = co_await limits.In(ns_, NamespaceIn(manifests));
   book_ = std::make_unique<inspect::FitBook>(std::move(core), std::move(reached));
   empty_ = *book_;
+  NoteRelease(manifests, *book_, notes_);
   // A quota could only be stored in a namespace that exists.
   if (book_->quotas().empty() && !unseen_.empty()) cluster_.terminal().Doubt(unseen_);
   std::vector<json::Value> ranges;
@@ -226,6 +228,7 @@ base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscal
 }
 
 inspect::CheckedSpace LiveSpace::Take(ClusterLimits& limits, inspect::Checked& checked) {
+  std::ranges::move(notes_, std::back_inserter(checked.notes));
   AddUncounted(*book_, checked);
   Charge(*book_, limits);
   return {ns_, std::move(*book_)};

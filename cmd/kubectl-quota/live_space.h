@@ -68,6 +68,7 @@ class LiveSpace {
   std::unique_ptr<LimitRangeOrder> limit_ranges_;
   std::set<inspect::ObjectName> in_files_;
   std::vector<json::Value> definitions_;  // of the files
+  std::vector<std::string> notes_;        // on all manifests together
   std::unique_ptr<Counters> counters_;
   std::unique_ptr<inspect::FitBook> book_;
   inspect::FitBook empty_{{}};  // without any needs

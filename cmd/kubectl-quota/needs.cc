@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/helm.h"
 
 namespace kubectl_quota {
 namespace {
@@ -64,6 +65,18 @@ void AddDeviceClasses(const std::vector<json::Value>& device_classes,
                           source.evaluator.classes->usage_of(device_class));
     }
   }
+}
+
+void NoteRelease(const std::vector<inspect::Manifest>& manifests, const inspect::FitBook& book,
+                 std::vector<std::string>& notes) {
+  const std::set<std::string> names = LimitedNames(book.quotas());
+  const bool limited = names.contains("secrets") || names.contains("count/secrets");
+  const bool helm = std::ranges::any_of(manifests, [](const inspect::Manifest& manifest) {
+    return inspect::IsOfHelm(manifest.object);
+  });
+  if (!limited || !helm) return;
+  notes.emplace_back(
+      "Helm stores each version of a release in a Secret, by default up to 10: not counted");
 }
 
 void AddUncounted(const inspect::FitBook& book, inspect::Checked& checked) {

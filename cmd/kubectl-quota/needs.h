@@ -34,6 +34,9 @@ void AddDeviceClasses(const std::vector<json::Value>& device_classes, std::vecto
 // unknown there if a quota may limit it. Errors: of FitBook::Add().
 base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,
                              inspect::FitBook& book, inspect::Checked& checked);
+// Notes the Secret in which Helm stores a release, if a quota limits Secrets.
+void NoteRelease(const std::vector<inspect::Manifest>& manifests, const inspect::FitBook& book,
+                 std::vector<std::string>& notes);
 // Adds the limits whose usage is not known.
 void AddUncounted(const inspect::FitBook& book, inspect::Checked& checked);
 

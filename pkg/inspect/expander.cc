@@ -7,6 +7,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/apply.h"
+#include "pkg/inspect/helm.h"
 #include "pkg/inspect/manifest.h"
 #include "pkg/inspect/workload_kinds.h"
 
@@ -67,6 +68,20 @@ Expander::Expander(const Value& object, const Surroundings& surroundings)
 
 void Expander::Note(const std::string& text) {
   expansion_.notes.push_back(of_.ToString() + ": " + text);
+}
+
+void Expander::EndHook() {
+  const bool deleted = IsDeletedAfterHook(object_);
+  std::vector<Piece> left;
+  for (Piece& piece : expansion_.pieces) {
+    const bool pod = Is(piece.object, kPod);
+    piece.passing = pod || deleted;
+    if (!pod || deleted) continue;
+    left.push_back(piece);
+    left.back().passing = false;
+    left.back().object.Make({"status", "phase"}) = "Succeeded";
+  }
+  std::ranges::move(left, std::back_inserter(expansion_.pieces));
 }
 
 void Expander::NoteUncounted(const std::string& text) {

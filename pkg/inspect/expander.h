@@ -17,6 +17,8 @@ class Expander {
   Expander(const json::Value& object, const Surroundings& surroundings);
 
   Expansion Take() { return std::move(expansion_); }
+  // Lets what a hook of Helm leaves behind stay, and the rest pass.
+  void EndHook();
   void Note(const std::string& text);
   // Notes what is not counted.
   void NoteUncounted(const std::string& text);

@@ -137,6 +137,7 @@ base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base
   if (!demand) return demand.error().Wrap(piece.of.ToString());
   for (std::size_t i = 0; i < quotas_.size(); ++i) {
     asked_[i].Need(demand->of[i], piece.count);
+    if (piece.passing) asked_[i].now.Add(demand->of[i], -piece.count);
     if (demand->freed.empty()) continue;
     asked_[i].now.Add(demand->freed[i], -1);
     asked_[i].freed.Add(demand->freed[i]);

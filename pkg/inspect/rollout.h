@@ -22,7 +22,8 @@ struct Piece {
   std::optional<json::Value> stored = {};  // of an update
   ObjectName of = {};                      // the object of the manifest that it comes from
   std::vector<std::string> refusals =
-      {};  // reasons to refuse a new object before quotas are checked
+      {};                // reasons to refuse a new object before quotas are checked
+  bool passing = false;  // it is gone when the pieces after it are created
 };
 
 // A pod that goes, and the claims that go with it, as they are stored; `count` equal ones.

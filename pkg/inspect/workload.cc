@@ -1,6 +1,7 @@
 #include "pkg/inspect/workload.h"
 
 #include "pkg/inspect/expander.h"
+#include "pkg/inspect/helm.h"
 #include "pkg/inspect/workload_kinds.h"
 
 namespace inspect {
@@ -9,6 +10,10 @@ using json::Value;
 
 base::Result<Expansion> Expand(const Value& object, const Surroundings& surroundings) {
   Expander expander(object, surroundings);
+  if (HelmPhaseOf(object) == HelmPhase::kNever) {
+    expander.Note("not counted: Helm creates this hook neither to install nor to upgrade");
+    return expander.Take();
+  }
   if (auto added = expander.AddItself(); !added) return added.error();
   const auto plan = expander.Scaled(PodsOf(object, surroundings.nodes_for));
   expander.NoteAbout(plan);
@@ -16,7 +21,10 @@ base::Result<Expansion> Expand(const Value& object, const Surroundings& surround
     if (auto added = expander.AddRun(true); !added) return added.error();
   }
   if (HasEndpoints(object)) expander.AddEndpoints(object);
-  if (!plan) return expander.Take();
+  if (!plan) {
+    if (EndsAsHook(object)) expander.EndHook();
+    return expander.Take();
+  }
   expander.AddBetween(object);
   if (Is(object, kStatefulSet)) expander.AddSetClaims(plan->count);
   const bool held_back = Is(object, kDeployment) && FlagAt(object, {"spec", "paused"});
@@ -24,6 +32,7 @@ base::Result<Expansion> Expand(const Value& object, const Surroundings& surround
     if (auto added = expander.AddPods(plan->pod_template, plan->count); !added)
       return added.error();
   }
+  if (EndsAsHook(object)) expander.EndHook();
   return expander.Take();
 }
 

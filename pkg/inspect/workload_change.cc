@@ -8,6 +8,7 @@
 #include "pkg/inspect/apply.h"
 #include "pkg/inspect/containment.h"
 #include "pkg/inspect/expander.h"
+#include "pkg/inspect/helm.h"
 #include "pkg/inspect/made.h"
 #include "pkg/inspect/workload.h"
 #include "pkg/inspect/workload_kinds.h"
@@ -153,6 +154,7 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
                                      const Surroundings& surroundings,
                                      const std::optional<Made>& made) {
   Expander expander(object, surroundings);
+  if (HelmPhaseOf(object) == HelmPhase::kNever) return expander.Take();
   expander.AddUpdate(stored);
   const Apply apply(object, stored);
   const auto same = [&] {

@@ -1,0 +1,25 @@
+#pragma once
+
+// Helm's hooks (helm.sh/docs/topics/charts_hooks): objects that an installation or upgrade creates
+// before or behind the others, or not at all. Each one ends before the next is created. Pure; any
+// thread.
+
+#include "pkg/json/value.h"
+
+namespace inspect {
+
+// In the order in which they are created.
+enum class HelmPhase { kBefore, kWithOthers, kAfter, kNever };
+
+// An object that is no hook is created with the others; so is one that may come before and after.
+HelmPhase HelmPhaseOf(const json::Value& object);
+
+// True for a Job or pod of a hook: its pods are finished before the next objects are created.
+bool EndsAsHook(const json::Value& object);
+// True if Helm deletes the hook when it has succeeded.
+bool IsDeletedAfterHook(const json::Value& object);
+
+// True if Helm manages the object.
+bool IsOfHelm(const json::Value& object);
+
+}  // namespace inspect

@@ -1,0 +1,80 @@
+// Renderings of Helm: hooks, and the Secret of the release.
+
+#include <catch2/catch.hpp>
+
+#include "tests/cmd/kubectl-quota/plugin.h"
+
+namespace check_helm_test {
+namespace {
+
+using Catch::Matchers::Contains;
+using kubectl_quota_tests::Plugin;
+using kubectl_quota_tests::Told;
+
+std::string Job(const std::string& name, const std::string& annotations) {
+  return "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: " + name + ", annotations: {" +
+         annotations + "}}, spec: {parallelism: 2, template: {spec: {containers: [{name: c}]}}}}\n";
+}
+
+constexpr const char* kWeb =
+    "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web}, spec: {replicas: 2, "
+    "template: {spec: {containers: [{name: c}]}}}}\n";
+
+Told Check(Plugin& plugin, const std::string& files, const std::string& hard) {
+  return plugin.Ask({"check", "-n", "shop", "-f", plugin.File("files.yaml", files), "--quota-file",
+                     plugin.File("quota.yaml",
+                                 "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, "
+                                 "namespace: shop}, spec: {hard: " +
+                                     hard + "}}")});
+}
+
+}  // namespace
+
+TEST_CASE("check: hooks of Helm that an installation does not create are not counted",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string hook =
+      GENERATE("test", "test-success", "pre-delete", "post-rollback", "'post-delete,pre-rollback'");
+  const Told told = Check(plugin, Job("t", "helm.sh/hook: " + hook), "{limits.cpu: 1, pods: 1}");
+  INFO(hook);
+  CHECK(told.code == 0);
+  CHECK_THAT(told.output, Contains("note: job.batch/t: not counted: Helm creates this hook"));
+}
+
+TEST_CASE("check: each hook of Helm ends before the next objects are created", "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string hard = "{pods: 9, count/pods: 99, count/jobs.batch: 9}";
+  const auto asked = [&](const std::string& files, const char* pods, const char* all,
+                         const char* jobs) {
+    const Told told = Check(plugin, files, hard);
+    INFO(told.output);
+    CHECK_THAT(told.output, Contains(std::string("count/jobs.batch   0        ") + jobs + "   "));
+    CHECK_THAT(told.output, Contains(std::string("count/pods         0        ") + all + "   "));
+    CHECK_THAT(told.output,
+               Contains(std::string("q       pods               0        ") + pods + "   "));
+  };
+  const std::string before = "helm.sh/hook: 'pre-install,pre-upgrade'";
+  const std::string deleted = ", helm.sh/hook-delete-policy: hook-succeeded";
+  // In whatever place they are in the files.
+  asked(kWeb + Job("a", before + deleted) + Job("b", before + deleted), "2", "2", "1");
+  asked(kWeb + Job("a", before), "2", "4", "1");
+  asked(Job("a", "helm.sh/hook: post-install" + deleted) + kWeb, "4", "4", "1");
+  asked(Job("a", "helm.sh/hook: 'pre-install,post-upgrade'") + kWeb, "4", "4", "1");
+  asked(Job("a", "other: hook") + kWeb, "4", "4", "1");
+}
+
+TEST_CASE("check: the Secret of a release is noted", "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string files =
+      "{apiVersion: v1, kind: Secret, metadata: {name: s, labels: {app.kubernetes.io/managed-by: "
+      "Helm}}}";
+  const std::string note = "note: Helm stores each version of a release in a Secret";
+  CHECK_THAT(Check(plugin, files, "{secrets: 2}").output, Contains(note));
+  CHECK_THAT(Check(plugin, files, "{pods: 2}").output, !Contains(note));
+  plugin.Put({"", "v1", "resourcequotas"},
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+             "{hard: {secrets: 2}}, status: {hard: {secrets: 2}, used: {secrets: 0}}}");
+  CHECK_THAT(plugin.Ask({"check", "-f", plugin.File("s.yaml", files)}).output, Contains(note));
+}
+
+}  // namespace check_helm_test
