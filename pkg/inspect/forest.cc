@@ -115,7 +115,8 @@ bool LagsBehind(const Quota& quota) {
   if (!quota.cluster || !quota.has_status_hard) return false;
   const json::Value* observed = quota.further_status.Find("observedGeneration");
   const auto generation = observed != nullptr ? observed->AsInt64() : std::nullopt;
-  if (generation && *generation < quota.cluster->generation) return true;
+  // The definition's default is -1: no daemon has written one yet.
+  if (generation && *generation >= 0 && *generation < quota.cluster->generation) return true;
   // A name that is not in force yet is missing, and the condition Ready says why.
   return std::ranges::any_of(quota.status.hard, [&](const auto& limit) {
     const quota::Quantity* wanted = quota.hard.Find(limit.first);
