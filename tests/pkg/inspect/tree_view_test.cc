@@ -122,6 +122,21 @@ TEST_CASE("tree: a name that is not in force does not make the status outdated",
   CHECK(stored(R"({"pods": "4"})") == "its status is of an older spec");
 }
 
+// The definition's default, which a quota has before the first count.
+TEST_CASE("tree: an observedGeneration of -1 says nothing about the status", "[inspect]") {
+  const auto stored = [](const char* generation) {
+    std::vector<quota::Quota> quotas;
+    quotas.push_back(Make("q", R"("hard": {"pods": "5"})",
+                          R"("observedGeneration": )" + std::string(generation) +
+                              R"(, "hard": {"pods": "5"}, "used": {"pods": "2"})"));
+    quotas.back().cluster->generation = 2;
+    const Forest forest(std::move(quotas));
+    return inspect::WhyUncertain(*forest.Find("q"));
+  };
+  CHECK(stored("-1").empty());
+  CHECK(stored("1") == "its status is of an older spec");
+}
+
 TEST_CASE("tree: quotas in a cycle are roots with the state ParentCycle", "[inspect]") {
   std::vector<quota::Quota> quotas;
   quotas.push_back(Make("a", R"("parent": "b", "hard": {"pods": "5"})", ""));
