@@ -56,8 +56,8 @@ TEST_CASE("karmada: an invalid quota is refused when it is written",
     return attempt.ok() ? "accepted" : attempt.message;
   };
   const std::string names =
-      "a name can never be counted. Supported are cpu, memory, requests.cpu, "
-      "requests.memory, pods, services, secrets, third-party resources";
+      ". Supported are cpu, memory, requests.cpu, requests.memory, pods, services, secrets, "
+      "third-party resources";
   for (const char* name : {"limits.cpu",
                            "limits.memory",
                            "limits.example.com/gpu",
@@ -81,8 +81,11 @@ TEST_CASE("karmada: an invalid quota is refused when it is written",
                            "gpu.deviceclass.resource.k8s.io/devices",
                            "nonsense"}) {
     INFO(name);
-    CHECK_THAT(refusal(R"({"hard":{")" + std::string(name) + R"(":"1"}})"), Catch::Contains(names));
+    CHECK_THAT(refusal(R"({"hard":{")" + std::string(name) + R"(":"1","pods":"1"}})"),
+               Catch::Contains("a name can never be counted: " + std::string(name) + names));
   }
+  CHECK_THAT(refusal(R"({"hard":{"deployments.apps":"1"}})"),
+             Catch::Contains("deployments.apps (did you mean count/deployments.apps?)" + names));
   for (const char* hard :
        {R"({"cpu":"10","memory":"20Gi","pods":8,"services":"1","secrets":"1"})",
         R"({"requests.cpu":"500m","requests.memory":"1e3","cpu":0})",
