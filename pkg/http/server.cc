@@ -139,19 +139,18 @@ base::Task<void> AsioServer::Run() {
 }
 
 // A connection that waits behind thousands of others must not wait for the handshakes of those, so
-// they are accepted many at a time. The handshake queue then chooses among all of them. Nobody
-// gives way before another connection waits to be accepted.
+// they are accepted many at a time. The handshake queue then chooses among all of them. At the
+// bound one is accepted at a time: clients that have to give way come again at once, and requests
+// must not wait for all of them. Nobody gives way before another connection waits to be accepted.
 base::Task<void> AsioServer::AcceptWaiting() {
   auto [error] = co_await acceptor_.async_wait(Tcp::acceptor::wait_read, base::kTuple);
   for (int i = 0; !error && !stopped_ && i < kAcceptedAtOnce; ++i) {
+    if (i > 0 && crowd_.full()) co_return;
     if (!crowd_.MakeRoom()) co_return co_await Pause(kAcceptPause);
     Tcp::socket socket(acceptor_.get_executor());
     acceptor_.accept(socket, error);
     if (!error) Begin(std::move(socket));
-    // Returns at once, with would_block if nobody waits.
-    if (!error || error == asio::error::connection_aborted) {
-      acceptor_.wait(Tcp::acceptor::wait_read, error);
-    }
+    if (error == asio::error::connection_aborted) error = {};
   }
   const bool aborted = stopped_ || error == asio::error::operation_aborted;
   if (!error || aborted || error == asio::error::would_block) co_return;
