@@ -124,7 +124,7 @@ Questions::Outcome Questions::Settle(base::TimePoint now, const ReservationList*
     if (one.looked_up || ShownUntil(MayUse(*one.entry, view), view) < one.since) continue;
     if (ended_.insert(one.name()).second) ++outcome.ended;
   }
-  outcome.strangers = strangers.Expire(holds.OfStrangers(), [&](std::string_view name) {
+  outcome.strangers = strangers.Expire(now, holds.OfStrangers(), [&](std::string_view name) {
     return std::min(now, ShownUntil(view.ResourcesOf(name), view));
   });
   return outcome;

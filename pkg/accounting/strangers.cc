@@ -110,21 +110,30 @@ void Strangers::HoldAgain(const Parts& parts) {
   }
 }
 
-std::size_t Strangers::Expire(base::Duration hold, const ShownUntil& shown_until) {
+std::size_t Strangers::Expire(base::TimePoint now, base::Duration hold,
+                              const ShownUntil& shown_until) {
+  const auto is_over = [&](const Part& part) { return now - part.since >= hold; };
   std::size_t changed = 0;
   for (Part& part : parts_) {
-    const auto is_over = [&](const ResourceList::Item& item) {
+    if (!is_over(part)) break;
+    const auto is_shown = [&](const ResourceList::Item& item) {
       return shown_until(item.first) >= part.since + hold;
     };
-    if (part.usage.EraseIf(is_over) > 0) ++changed;
+    if (part.usage.EraseIf(is_shown) > 0) ++changed;
   }
   std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
+  // A kind that cannot be listed may stay so for days, while strangers go on.
+  while (parts_.size() > 1 && is_over(parts_[1])) {
+    parts_[1].usage.Add(parts_.front().usage);
+    parts_[1].version.clear();
+    parts_.pop_front();
+  }
   return changed;
 }
 
 void Strangers::Lapse(base::TimePoint now, base::Duration hold) {
   const ResourceList before = Held();
-  const std::size_t lapsed = Expire(hold, [&](std::string_view) { return now; });
+  const std::size_t lapsed = Expire(now, hold, [&](std::string_view) { return now; });
   if (lapsed > 0) lapsed_.Add(quota::Excess(before, Held()));
 }
 

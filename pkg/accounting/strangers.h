@@ -60,9 +60,10 @@ class Strangers {
   void HoldAgain(const Parts& parts);
   // The server was asked: drops from the parts each name of which all objects were shown that were
   // stored when `hold` was over. `shown_until`: of the objects that count under a name, those
-  // stored before this time were shown. Returns the number of parts that lost a name.
+  // stored before this time were shown. It is called only for parts older than `hold`; those that
+  // remain become one. Returns the number of parts that lost a name.
   using ShownUntil = std::function<base::TimePoint(std::string_view name)>;
-  std::size_t Expire(base::Duration hold, const ShownUntil& shown_until);
+  std::size_t Expire(base::TimePoint now, base::Duration hold, const ShownUntil& shown_until);
   // The server was not asked: drops parts older than `hold`, and remembers them for TakeOver().
   void Lapse(base::TimePoint now, base::Duration hold);
 

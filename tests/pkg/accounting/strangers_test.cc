@@ -35,7 +35,7 @@ TEST_CASE("strangers: an amount above our last write is held until objects appea
   CHECK(strangers.Held() == Pods(3));
   strangers.OnAppeared(Pods(2));
   CHECK(strangers.Held() == Pods(1));
-  strangers.Expire(kHold, ShownUntil(now + kHold));
+  strangers.Expire(now + kHold, kHold, ShownUntil(now + kHold));
   CHECK(strangers.Held().empty());
 }
 
@@ -65,9 +65,9 @@ TEST_CASE("strangers: what was used up by mistake is held again, for as long as 
   CHECK(strangers.Held().empty());
   strangers.HoldAgain(used_up);
   CHECK(strangers.Held() == Pods(3));
-  strangers.Expire(kHold, ShownUntil(now + kHold));
+  strangers.Expire(now + kHold, kHold, ShownUntil(now + kHold));
   CHECK(strangers.Held() == Pods(1));
-  strangers.Expire(kHold, ShownUntil(now + 4s + kHold));
+  strangers.Expire(now + 4s + kHold, kHold, ShownUntil(now + 4s + kHold));
   CHECK(strangers.Held().empty());
 }
 
@@ -81,11 +81,33 @@ TEST_CASE("strangers: a name whose objects are not all shown keeps only its own 
   const auto pods_alone = [&](std::string_view name) {
     return name == "pods" ? now + kHold : base::TimePoint::min();
   };
-  CHECK(strangers.Expire(kHold, pods_alone) == 1);
+  CHECK(strangers.Expire(now + kHold, kHold, pods_alone) == 1);
   CHECK(strangers.Held() == ResourceList{{"pods", quota::Quantity::FromInt(4)},
                                          {"secrets", quota::Quantity::FromInt(2)}});
-  CHECK(strangers.Expire(kHold, pods_alone) == 0);
-  CHECK(strangers.Expire(kHold, ShownUntil(base::TimePoint::max())) == 2);
+  CHECK(strangers.Expire(now + kHold, kHold, pods_alone) == 0);
+  CHECK(strangers.Expire(now + 1s + kHold, kHold, ShownUntil(base::TimePoint::max())) == 2);
+  CHECK(strangers.Held().empty());
+}
+
+TEST_CASE("strangers: what is over and not shown stays as one part", "[accounting]") {
+  Strangers strangers;
+  const base::TimePoint now{};
+  for (int i = 0; i < 100; ++i) strangers.Hold(now + i * 1s, Pods(1), "7");
+  std::size_t asked = 0;
+  const auto never = [&](std::string_view) {
+    ++asked;
+    return base::TimePoint::min();
+  };
+  CHECK(strangers.Expire(now + 49s + kHold, kHold, never) == 0);
+  CHECK(asked == 50);
+  CHECK(strangers.parts().size() == 51);
+  CHECK(strangers.Held() == Pods(100));
+  CHECK(strangers.Oldest() == now + 49s);
+  CHECK(strangers.Expire(now + 99s + kHold, kHold, never) == 0);
+  CHECK(strangers.parts().size() == 1);
+  CHECK(strangers.Held() == Pods(100));
+  CHECK(strangers.Expire(now + 99s + kHold, kHold, ShownUntil(now + 98s + kHold)) == 0);
+  CHECK(strangers.Expire(now + 99s + kHold, kHold, ShownUntil(now + 99s + kHold)) == 1);
   CHECK(strangers.Held().empty());
 }
 
@@ -224,7 +246,7 @@ TEST_CASE("strangers: a new leader holds again what lapsed while it followed", "
   CHECK(strangers.Held() == Pods(1));
   CHECK(strangers.Oldest() == start + 20s);
   // Once: the second time the server was asked.
-  CHECK(strangers.Expire(10s, ShownUntil(start + 30s)) == 1);
+  CHECK(strangers.Expire(start + 30s, 10s, ShownUntil(start + 30s)) == 1);
   strangers.TakeOver(start + 30s, Pods(3), nullptr, Counted(2));
   CHECK(strangers.Held().empty());
 }
