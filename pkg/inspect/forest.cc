@@ -1,5 +1,6 @@
 #include "pkg/inspect/forest.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "pkg/quota/cluster/cluster_spec.h"

@@ -90,6 +90,7 @@ class Definitions {
   // Objects that are created.
   void Create(const std::string& path, const std::vector<json::Value>& objects) {
     std::vector<client::ApiRequest> requests;
+    requests.reserve(objects.size());
     for (const json::Value& object : objects) requests.push_back(PostOf(path, object));
     Compare(std::move(requests), objects);
   }
@@ -161,6 +162,7 @@ class Definitions {
 template <typename Make>
 std::vector<json::Value> Several(int count, const Make& make) {
   std::vector<json::Value> made;
+  made.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) made.push_back(make());
   return made;
 }
