@@ -11,14 +11,6 @@ using Catch::Matchers::Contains;
 using kubectl_quota_tests::Plugin;
 using kubectl_quota_tests::Told;
 
-Told Check(Plugin& plugin, const std::string& files, const std::string& hard) {
-  return plugin.Ask({"check", "-n", "shop", "-f", plugin.File("files.yaml", files), "--quota-file",
-                     plugin.File("quota.yaml",
-                                 "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, "
-                                 "namespace: shop}, spec: {hard: " +
-                                     hard + "}}")});
-}
-
 std::string ConfigMap(const std::string& metadata) {
   return "---\n{apiVersion: v1, kind: ConfigMap, metadata: " + metadata + "}\n";
 }
@@ -28,20 +20,20 @@ std::string ConfigMap(const std::string& metadata) {
 TEST_CASE("check: a new object has no status and nothing else that a server sets",
           "[kubectl-quota]") {
   Plugin plugin;
-  const Told told = Check(plugin,
-                          "apiVersion: v1\nkind: List\nitems:\n"
-                          "- {apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: a, "
-                          "resourceVersion: '7'}, spec: {parallelism: 5, completions: 5, template: "
-                          "{spec: {containers: [{name: c}]}}}, status: {succeeded: 5, conditions: "
-                          "[{type: Complete, status: 'True'}]}}\n"
-                          "- {apiVersion: v1, kind: Pod, metadata: {name: p, deletionTimestamp: "
-                          "'2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1, ownerReferences: "
-                          "[{uid: x}]}, spec: {containers: [{name: c}]}, status: {phase: "
-                          "Succeeded}}\n"
-                          "- {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: d}, "
-                          "spec: {resources: {requests: {storage: 1Gi}}}, status: "
-                          "{allocatedResources: {storage: 5Gi}}}\n",
-                          "{pods: 9, requests.storage: 9Gi}");
+  const Told told = plugin.CheckFiles(
+      "apiVersion: v1\nkind: List\nitems:\n"
+      "- {apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: a, "
+      "resourceVersion: '7'}, spec: {parallelism: 5, completions: 5, template: "
+      "{spec: {containers: [{name: c}]}}}, status: {succeeded: 5, conditions: "
+      "[{type: Complete, status: 'True'}]}}\n"
+      "- {apiVersion: v1, kind: Pod, metadata: {name: p, deletionTimestamp: "
+      "'2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 1, ownerReferences: "
+      "[{uid: x}]}, spec: {containers: [{name: c}]}, status: {phase: "
+      "Succeeded}}\n"
+      "- {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: d}, "
+      "spec: {resources: {requests: {storage: 1Gi}}}, status: "
+      "{allocatedResources: {storage: 5Gi}}}\n",
+      "{pods: 9, requests.storage: 9Gi}");
   CHECK(told.code == 0);
   CHECK_THAT(told.output, Contains("pods               0        6       6       9       yes") &&
                               Contains("requests.storage   0        1Gi     1Gi     9Gi     yes"));
@@ -52,7 +44,7 @@ TEST_CASE("check: of several manifests for one object the last one stands", "[ku
   const std::string thrice = ConfigMap("{name: a}") + ConfigMap("{name: a, namespace: shop}") +
                              ConfigMap("{name: a, labels: {b: c}}");
   const auto asked = [&](const std::string& files, const std::string& count) {
-    CHECK_THAT(Check(plugin, files, "{configmaps: 9}").output,
+    CHECK_THAT(plugin.CheckFiles(files, "{configmaps: 9}").output,
                Contains("configmaps   0        " + count + "       "));
   };
   asked(thrice, "1");
@@ -64,19 +56,19 @@ TEST_CASE("check: of several manifests for one object the last one stands", "[ku
              ", kind: Deployment, metadata: {name: w}, spec: {replicas: " + replicas +
              ", template: {spec: {containers: [{name: c}]}}}}\n";
     };
-    CHECK_THAT(Check(plugin, web("v1", "5") + web("v1beta2", "2"), "{pods: 9}").output,
+    CHECK_THAT(plugin.CheckFiles(web("v1", "5") + web("v1beta2", "2"), "{pods: 9}").output,
                Contains("pods       0        2       2"));
   }
 }
 
 TEST_CASE("check: items of a typed list have its kind, and null is no item", "[kubectl-quota]") {
   Plugin plugin;
-  const Told told = Check(plugin,
-                          "{apiVersion: v1, kind: PodList, items: [{metadata: {name: p}, spec: "
-                          "{containers: [{name: c}]}}]}\n"
-                          "---\napiVersion: v1\nkind: ConfigMapList\nitems:\n"
-                          "---\n{apiVersion: v1, kind: List, items: null}\n",
-                          "{pods: 9, configmaps: 9}");
+  const Told told = plugin.CheckFiles(
+      "{apiVersion: v1, kind: PodList, items: [{metadata: {name: p}, spec: "
+      "{containers: [{name: c}]}}]}\n"
+      "---\napiVersion: v1\nkind: ConfigMapList\nitems:\n"
+      "---\n{apiVersion: v1, kind: List, items: null}\n",
+      "{pods: 9, configmaps: 9}");
   CHECK(told.code == 0);
   CHECK_THAT(told.output, Contains("pods       0        1       1") && !Contains("configmaps"));
 }
@@ -86,17 +78,17 @@ TEST_CASE("check: an object that is in no namespace may name one", "[kubectl-quo
   const std::string role =
       "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: r, "
       "namespace: other}}";
-  CHECK(Check(plugin, role, "{pods: 1}").code == 0);
-  CHECK(Check(plugin, ConfigMap("{name: a, namespace: other}"), "{pods: 1}").code == 2);
+  CHECK(plugin.CheckFiles(role, "{pods: 1}").code == 0);
+  CHECK(plugin.CheckFiles(ConfigMap("{name: a, namespace: other}"), "{pods: 1}").code == 2);
   const std::string custom =
       "---\n{apiVersion: x.io/v1, kind: Fleet, metadata: {name: f, namespace: other}}\n";
-  CHECK(Check(plugin, custom, "{pods: 1}").code == 2);
+  CHECK(plugin.CheckFiles(custom, "{pods: 1}").code == 2);
   SECTION("by a definition in the files") {
     const std::string definition =
         "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: "
         "{name: fleets.x.io}, spec: {group: x.io, scope: Cluster, names: {kind: Fleet, plural: "
         "fleets}}}\n";
-    CHECK(Check(plugin, custom + definition, "{pods: 1}").code == 0);
+    CHECK(plugin.CheckFiles(custom + definition, "{pods: 1}").code == 0);
   }
   SECTION("by the served kinds") {
     plugin.cluster.Serve({"x.io", "v1", "fleets"}, "Fleet", false);
@@ -141,7 +133,7 @@ TEST_CASE("check: numbers and booleans are refused where the API has texts", "[k
           "metadata.labels must be of type object, not array"},
       Row{"{apiVersion: v1, kind: Service, metadata: {name: p}, spec: {selector: {a: 5}}}",
           "spec.selector.a must be of type string, not number"});
-  const Told told = Check(plugin, row.object, "{pods: 9}");
+  const Told told = plugin.CheckFiles(row.object, "{pods: 9}");
   INFO(row.object);
   CHECK(told.code == 2);
   CHECK_THAT(told.warnings, Contains(row.told));
@@ -149,8 +141,7 @@ TEST_CASE("check: numbers and booleans are refused where the API has texts", "[k
 
 TEST_CASE("check: texts are texts, and what is no text elsewhere is no fault", "[kubectl-quota]") {
   Plugin plugin;
-  const Told told = Check(
-      plugin,
+  const Told told = plugin.CheckFiles(
       "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {a: '1', b: null}, "
       "annotations: "
       "{}}, spec: {containers: [{name: c, env: [{name: A, valueFrom: {fieldRef: {fieldPath: x}}}], "

@@ -20,14 +20,6 @@ constexpr const char* kWeb =
     "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web}, spec: {replicas: 2, "
     "template: {spec: {containers: [{name: c}]}}}}\n";
 
-Told Check(Plugin& plugin, const std::string& files, const std::string& hard) {
-  return plugin.Ask({"check", "-n", "shop", "-f", plugin.File("files.yaml", files), "--quota-file",
-                     plugin.File("quota.yaml",
-                                 "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, "
-                                 "namespace: shop}, spec: {hard: " +
-                                     hard + "}}")});
-}
-
 }  // namespace
 
 TEST_CASE("check: hooks of Helm that an installation does not create are not counted",
@@ -35,7 +27,8 @@ TEST_CASE("check: hooks of Helm that an installation does not create are not cou
   Plugin plugin;
   const std::string hook =
       GENERATE("test", "test-success", "pre-delete", "post-rollback", "'post-delete,pre-rollback'");
-  const Told told = Check(plugin, Job("t", "helm.sh/hook: " + hook), "{limits.cpu: 1, pods: 1}");
+  const Told told =
+      plugin.CheckFiles(Job("t", "helm.sh/hook: " + hook), "{limits.cpu: 1, pods: 1}");
   INFO(hook);
   CHECK(told.code == 0);
   CHECK_THAT(told.output, Contains("note: job.batch/t: not counted: Helm creates this hook"));
@@ -46,7 +39,7 @@ TEST_CASE("check: each hook of Helm ends before the next objects are created", "
   const std::string hard = "{pods: 9, count/pods: 99, count/jobs.batch: 9}";
   const auto asked = [&](const std::string& files, const char* pods, const char* all,
                          const char* jobs) {
-    const Told told = Check(plugin, files, hard);
+    const Told told = plugin.CheckFiles(files, hard);
     INFO(told.output);
     CHECK_THAT(told.output, Contains(std::string("count/jobs.batch   0        ") + jobs + "   "));
     CHECK_THAT(told.output, Contains(std::string("count/pods         0        ") + all + "   "));
@@ -69,8 +62,8 @@ TEST_CASE("check: the Secret of a release is noted", "[kubectl-quota]") {
       "{apiVersion: v1, kind: Secret, metadata: {name: s, labels: {app.kubernetes.io/managed-by: "
       "Helm}}}";
   const std::string note = "note: Helm stores each version of a release in a Secret";
-  CHECK_THAT(Check(plugin, files, "{secrets: 2}").output, Contains(note));
-  CHECK_THAT(Check(plugin, files, "{pods: 2}").output, !Contains(note));
+  CHECK_THAT(plugin.CheckFiles(files, "{secrets: 2}").output, Contains(note));
+  CHECK_THAT(plugin.CheckFiles(files, "{pods: 2}").output, !Contains(note));
   plugin.Put({"", "v1", "resourcequotas"},
              "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
              "{hard: {secrets: 2}}, status: {hard: {secrets: 2}, used: {secrets: 0}}}");

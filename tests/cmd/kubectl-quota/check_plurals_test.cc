@@ -18,11 +18,7 @@ Told Check(Plugin& plugin, const std::string& kind, const std::string& plural,
     files +=
         "---\n{apiVersion: chaos.org/v1, kind: " + kind + ", metadata: {name: " + name + "}}\n";
   }
-  return plugin.Ask({"check", "-n", "shop", "-f", plugin.File("files.yaml", files), "--quota-file",
-                     plugin.File("quota.yaml",
-                                 "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, "
-                                 "namespace: shop}, spec: {hard: {count/" +
-                                     plural + ".chaos.org: 1}}}")});
+  return plugin.CheckFiles(files, "{count/" + plural + ".chaos.org: 1}");
 }
 
 }  // namespace

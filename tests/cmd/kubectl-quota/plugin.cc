@@ -87,6 +87,14 @@ Told Plugin::Ask(const std::vector<std::string>& arguments) {
   return std::move(*told);
 }
 
+Told Plugin::CheckFiles(const std::string& manifests, const std::string& hard) {
+  return Ask({"check", "-n", "shop", "-f", File("files.yaml", manifests), "--quota-file",
+              File("quota.yaml",
+                   "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, "
+                   "spec: {hard: " +
+                       hard + "}}")});
+}
+
 std::optional<Told> Plugin::TryAsk(const std::vector<std::string>& arguments) {
   const Parsed parsed = ParseArguments(arguments);
   if (parsed.leave) return std::nullopt;

@@ -32,7 +32,10 @@ class Plugin {
   // Performs a command in the namespace "shop" of the cluster, or with -A in all; `check` with
   // --quota-file reads only files.
   Told Ask(const std::vector<std::string>& arguments);
-  // The same; nullopt if the call is wrong.
+  // Checks these manifests, only from files, with a ResourceQuota "q" in the namespace "shop".
+  // `hard` is YAML.
+  Told CheckFiles(const std::string& manifests, const std::string& hard);
+  // As Ask(); nullopt if the call is wrong.
   std::optional<Told> TryAsk(const std::vector<std::string>& arguments);
 
  private:
