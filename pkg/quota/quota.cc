@@ -69,10 +69,13 @@ bool NeedsWrite(const Quota& quota, const QuotaStatus& desired, const json::Obje
 std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
                         const std::string& reservations, const QuotaForm& form,
                         const json::Object& further) {
-  json::Object members = further;
+  json::Object status = FurtherDifference(quota.further_status, further);
   // Each write of used is one of the summary, also those of admission, which knows nothing further.
-  if (quota.cluster) members.Set("summary", SummaryOf(desired));
-  json::Object status = FurtherDifference(quota.further_status, members);
+  if (quota.cluster && further.Find("summary") == nullptr) {
+    const json::Value summary = SummaryOf(desired);
+    const json::Value* const stored = quota.further_status.Find("summary");
+    if (stored == nullptr || *stored != summary) status.Set("summary", summary);
+  }
   json::Object hard = Difference(quota.status.hard, desired.hard, quota.garbage.hard);
   json::Object used = Difference(quota.status.used, desired.used, quota.garbage.used);
   if (!hard.empty() || !quota.has_status_hard) status.Set("hard", std::move(hard));
