@@ -53,10 +53,6 @@ bool MayBePlural(std::string_view plural, std::string_view kind) {
   return plural.starts_with(lower.substr(0, lower.size() - 1)) && plural.size() <= lower.size() + 3;
 }
 
-bool IsCustom(const std::string& group) {
-  return group.find('.') != std::string::npos && !group.ends_with(".k8s.io");
-}
-
 }  // namespace
 
 base::Task<base::Result<NamedKind>> FindNamed(Cluster& cluster, std::string argument) {
@@ -96,7 +92,7 @@ std::optional<std::string> Counters::NamedPlural(const std::string& group,
                                                  std::string_view kind) const {
   const auto defined = plurals_.find({group, std::string(kind)});
   if (defined != plurals_.end() && !defined->second.empty()) return defined->second;
-  if (!IsCustom(group)) return GuessedResource(kind);
+  if (!inspect::IsCustomGroup(group)) return GuessedResource(kind);
   for (const api::GroupResource& limited : limited_) {
     if (limited.group == group && MayBePlural(limited.resource, kind)) return limited.resource;
   }

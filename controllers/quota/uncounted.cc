@@ -25,6 +25,11 @@ constexpr std::array<std::string_view, 12> kCountAny{
     "storage.k8s.io",
 };
 
+// True if the last answer about the source's resource was that the daemon may not list it.
+bool IsForbidden(const UsageSource& source) {
+  return source.forbidden || (source.trouble && source.trouble->Is(base::ErrorCode::kForbidden));
+}
+
 // "" if the source is counted, or is still being listed.
 std::string WhyNot(const UsageSource& source) {
   const std::string resource = source.resource.ToString();
@@ -41,10 +46,6 @@ std::string WhyNot(const UsageSource& source) {
 }
 
 }  // namespace
-
-bool IsForbidden(const UsageSource& source) {
-  return source.forbidden || (source.trouble && source.trouble->Is(base::ErrorCode::kForbidden));
-}
 
 std::vector<std::string> HeldOut(const UsageSource& source, const quota::ResourceList& used) {
   std::vector<std::string> names;

@@ -17,9 +17,6 @@ namespace controllers {
 // of a name. So a right that is taken away later ends no limit.
 std::vector<std::string> HeldOut(const UsageSource& source, const quota::ResourceList& used);
 
-// True if the last answer about the source's resource was that the daemon may not list it.
-bool IsForbidden(const UsageSource& source);
-
 // Returns which value of the chart, or which manifest, lets the daemon list the resource: "set
 // rbac.countSecrets=true in the Helm values, or …".
 std::string HowToAllow(const api::GroupResource& resource);

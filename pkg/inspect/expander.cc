@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
-#include "pkg/inspect/apply.h"
 #include "pkg/inspect/helm.h"
 #include "pkg/inspect/manifest.h"
 #include "pkg/inspect/workload_kinds.h"
@@ -112,11 +111,17 @@ base::Result<std::vector<Value>> Expander::ClaimsOf(const Value& pod) const {
   return claims;
 }
 
-base::Result<std::vector<Value>> Expander::PodWithClaims(const Value& pod_template) const {
+base::Result<Value> Expander::NewPod(const Value& pod_template) const {
   const std::string name = std::string(api::Name(object_)) + "-…";
   auto pod = AdmittedPod(PodFromTemplate(pod_template, api::Namespace(object_), name),
                          surroundings_.defaults);
   if (!pod) return pod.error().Wrap(of_.ToString());
+  return pod;
+}
+
+base::Result<std::vector<Value>> Expander::PodWithClaims(const Value& pod_template) const {
+  auto pod = NewPod(pod_template);
+  if (!pod) return pod.error();
   auto objects = ClaimsOf(*pod);
   if (objects) objects->push_back(std::move(*pod));
   return objects;
@@ -147,8 +152,8 @@ base::Result<void> Expander::AddItself() {
 }
 
 // Defaults apply at creation only, so an update adds none.
-void Expander::AddUpdate(const Value& stored) {
-  expansion_.pieces.push_back({.object = Applied(object_, stored), .stored = stored, .of = of_});
+void Expander::AddUpdate(const Value& stored, const Value& whole) {
+  expansion_.pieces.push_back({.object = whole, .stored = stored, .of = of_});
 }
 
 void Expander::AddSetClaims(std::int64_t replicas) {
@@ -205,10 +210,8 @@ base::Result<void> Expander::AddRollout(const Value& pod_template, std::int64_t 
 }
 
 base::Result<OldPod> Expander::Assumed(const Value& pod_template, std::int64_t count) {
-  const std::string name = std::string(api::Name(object_)) + "-…";
-  auto pod = AdmittedPod(PodFromTemplate(pod_template, api::Namespace(object_), name),
-                         surroundings_.defaults);
-  if (!pod) return pod.error().Wrap(of_.ToString());
+  auto pod = NewPod(pod_template);
+  if (!pod) return pod.error();
   // A template that is gone already tells nothing of the claims from it.
   auto claims = ClaimsOf(*pod);
   OldPod old{.objects = claims ? std::move(*claims) : VolumeClaimsOf(*pod, surroundings_.defaults),

@@ -29,8 +29,8 @@ class Expander {
   base::Result<void> AddPods(const json::Value& pod_template, std::int64_t count);
   // Adds the object of the manifest itself, if it is new. Errors: the same.
   base::Result<void> AddItself();
-  // Adds the change of the stored object.
-  void AddUpdate(const json::Value& stored);
+  // Adds the change of the stored object to `whole`.
+  void AddUpdate(const json::Value& stored, const json::Value& whole);
   // Adds the claims of a StatefulSet's replicas. Claims of removed replicas stay, and are used
   // again.
   void AddSetClaims(std::int64_t replicas);
@@ -54,7 +54,9 @@ class Expander {
 
  private:
   Piece NewPiece(json::Value object, std::int64_t count) const;
-  // Returns a pod from a template and the claims that are created with it, the pod last.
+  // Returns a pod from a template, as it would be admitted now. Errors: kMalformed.
+  base::Result<json::Value> NewPod(const json::Value& pod_template) const;
+  // Returns such a pod and the claims that are created with it, the pod last.
   base::Result<std::vector<json::Value>> PodWithClaims(const json::Value& pod_template) const;
   // Returns the claims that are created with a pod.
   base::Result<std::vector<json::Value>> ClaimsOf(const json::Value& pod) const;

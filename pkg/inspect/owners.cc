@@ -25,6 +25,10 @@ std::string GroupOf(std::string_view api_version) {
   return slash == std::string_view::npos ? "" : std::string(api_version.substr(0, slash));
 }
 
+bool IsCustomGroup(std::string_view group) {
+  return group.find('.') != std::string_view::npos && !group.ends_with(".k8s.io");
+}
+
 std::string ObjectName::ToString() const {
   return kind + (group.empty() ? "" : "." + group) + "/" + name;
 }

@@ -61,8 +61,8 @@ struct Change {
   bool same = true;  // the template does not change
 };
 
-Change ChangeOf(PodPlan before, PodPlan after, const Value& object, const Value& stored,
-                const Apply& apply) {
+// `whole` is the stored object after the manifest is applied, here and below.
+Change ChangeOf(PodPlan before, PodPlan after, const Value& whole, const Apply& apply) {
   Change change{.before = std::move(before), .after = std::move(after)};
   // A template that lacks what the last one set is contained in the stored one, but is a change.
   change.same = IsContained(change.after.pod_template, change.before.pod_template) &&
@@ -71,8 +71,7 @@ Change ChangeOf(PodPlan before, PodPlan after, const Value& object, const Value&
     change.after.pod_template = change.before.pod_template;
   } else if (apply.KnowsLast()) {
     // Without the last manifest it is not known which fields other writers set.
-    const Value applied = Applied(object, stored);
-    if (const Value* whole = applied.At({"spec", "template"})) change.after.pod_template = *whole;
+    if (const Value* applied = whole.At({"spec", "template"})) change.after.pod_template = *applied;
   }
   return change;
 }
@@ -115,7 +114,6 @@ base::Result<Division> DivisionOf(const std::optional<Made>& made, const Change&
   return pods;
 }
 
-// `whole` is the stored object after the manifest is applied.
 base::Result<void> AddChange(const Value& whole, const Change& change,
                              const std::optional<Made>& made, Expander& expander) {
   const bool known = made && RevisionOf(*made, change.after.pod_template) != nullptr;
@@ -155,7 +153,8 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
                                      const std::optional<Made>& made) {
   Expander expander(object, surroundings);
   if (HelmPhaseOf(object) == HelmPhase::kNever) return expander.Take();
-  expander.AddUpdate(stored);
+  const Value whole = Applied(object, stored);
+  expander.AddUpdate(stored, whole);
   const Apply apply(object, stored);
   const auto same = [&] {
     return IsContained(SpecOf(object), SpecOf(stored)) && apply.Keeps({"spec"});
@@ -163,10 +162,7 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
   if (Is(object, kCronJob) && !same()) {
     if (auto added = expander.AddRun(false); !added) return added.error();
   }
-  if (Is(object, kService) && !HasEndpoints(stored)) {
-    const Value service = Applied(object, stored);
-    if (HasEndpoints(service)) expander.AddEndpoints(service);
-  }
+  if (HasEndpoints(whole) && !HasEndpoints(stored)) expander.AddEndpoints(whole);
   auto before = PodsOf(stored, surroundings.nodes_for);
   auto after =
       expander.Scaled(PodsOf(WithKeptCount(object, stored, apply), surroundings.nodes_for));
@@ -174,15 +170,15 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
   if (!before || !after) return expander.Take();
   if (IsUnrolled(object, stored)) {
     if (StaysPaused(apply)) return expander.Take();
-    expander.AddBetween(Applied(object, stored));
+    expander.AddBetween(whole);
     auto added = expander.AddPods(after->pod_template, after->count);
     if (!added) return added.error();
     return expander.Take();
   }
   before->count = PresentPods(stored).value_or(before->count);
   if (Is(object, kStatefulSet)) expander.AddSetClaims(after->count);
-  const Change change = ChangeOf(std::move(*before), std::move(*after), object, stored, apply);
-  auto added = AddChange(Applied(object, stored), change, made, expander);
+  const Change change = ChangeOf(std::move(*before), std::move(*after), whole, apply);
+  auto added = AddChange(whole, change, made, expander);
   if (!added) return added.error();
   return expander.Take();
 }
