@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cmd/kubectl-quota/books.h"
 #include "cmd/kubectl-quota/check_inputs.h"
 #include "cmd/kubectl-quota/cluster_limits.h"
 #include "cmd/kubectl-quota/commands.h"
@@ -8,15 +9,14 @@
 #include "cmd/kubectl-quota/live_space.h"
 #include "cmd/kubectl-quota/needs.h"
 #include "cmd/kubectl-quota/offline_inputs.h"
+#include "cmd/kubectl-quota/propagation.h"
 #include "pkg/inspect/check_view.h"
 #include "pkg/inspect/foreign_text.h"
-#include "pkg/quota/core/core_quota.h"
 
 namespace kubectl_quota {
 namespace {
 
 using inspect::Checked;
-using inspect::CheckedSpace;
 using inspect::Manifest;
 
 base::Task<base::Result<Checked>> CheckLive(Session& session) {
@@ -38,7 +38,7 @@ base::Task<base::Result<Checked>> CheckLive(Session& session) {
       auto added = co_await space.Add(std::move(manifest.object), checked);
       if (!added) co_return added.error().Wrap(manifest.where);
     }
-    checked.spaces.push_back(space.Take(limits, checked));
+    space.Close(limits, checked);
   }
   for (const std::string& doubt : session.terminal().doubts()) checked.unknown.push_back(doubt);
   co_return checked;
@@ -81,27 +81,38 @@ void NoteTarget(const json::Value& autoscaler, const std::vector<Manifest>& mani
   checked.unknown.push_back(checked.notes.back());
 }
 
-base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& ns,
-                                      inspect::Forest& forest, base::WallTime now,
-                                      Checked& checked) {
-  const quota::QuotaApi api = quota::CoreQuotaApi();
-  const client::Discovered nothing;
-  Counters counters(nothing, api);
-  counters.SetClasses(SourcesWith(inputs.policies.device_classes, api));
+// Opens the quotas of a namespace, with the classes of the files.
+void OpenBooks(const OfflineInputs& inputs, const std::string& ns,
+               const std::vector<Manifest>& manifests, inspect::Reached reached, Books& books) {
+  static const client::Discovered nothing;
+  for (const FileQuotas& own : inputs.quotas) {
+    const bool core = own.of.kind.empty();
+    ApiBook& of = books.Open(
+        nothing, own.of.api,
+        inspect::FitBook(own.Of(ns), core ? std::move(reached) : inspect::Reached(), own.of.kind));
+    of.counters.SetNames(inputs.policies.definitions, LimitedNames(of.book.quotas()));
+    of.counters.SetClasses(SourcesWith(inputs.policies.usage_classes, manifests, of));
+  }
+}
+
+base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, inspect::Forest& forest,
+                              base::WallTime now, Checked& checked) {
   const std::vector<Manifest>& manifests = inputs.manifests[ns];
-  inspect::FitBook book(inputs.QuotasOf(ns), forest.ReachOf(&inputs.labels[ns]));
-  if (book.quotas().empty()) {
+  Books books;
+  OpenBooks(inputs, ns, manifests, forest.ReachOf(&inputs.labels[ns]), books);
+  if (books.quotas().empty()) {
     checked.unknown.push_back("no quota of the files is for namespace " + ns);
   }
+  const ApiBook& core = books.core();
   inspect::Surroundings surroundings = inputs.SurroundingsOf();
-  counters.SetNames(inputs.policies.definitions, LimitedNames(book.quotas()));
-  surroundings.claim_templates = TemplatesIn(manifests, api, book.quotas());
+  surroundings.claim_templates = TemplatesIn(manifests, core.api, core.book.quotas());
+  surroundings.propagation = PropagationIn(manifests, inputs.policies, books);
   for (const json::Value& autoscaler : OfKind(manifests, inspect::kAutoscaler)) {
     surroundings.autoscalers.Add(autoscaler);
     NoteTarget(autoscaler, manifests, checked);
   }
   if (inputs.IsNew(ns)) {
-    auto added = AddPieces(BornWith(ns, manifests), counters, now, book, checked);
+    auto added = books.Add(BornWith(ns, manifests), now, checked);
     if (!added) return added.error();
   }
   LimitRangeOrder limit_ranges(inputs.LimitRangesOf(ns), manifests);
@@ -110,13 +121,13 @@ base::Result<CheckedSpace> CheckSpace(OfflineInputs& inputs, const std::string& 
     if (!set) return set.error().Wrap(manifest.where);
     auto expansion = inspect::Expand(manifest.object, surroundings);
     if (!expansion) return expansion.error().Wrap(manifest.where);
-    auto added = AddPieces(std::move(*expansion), counters, now, book, checked);
+    auto added = books.Add(std::move(*expansion), now, checked);
     if (!added) return added.error().Wrap(manifest.where);
   }
-  NoteRelease(manifests, book, checked.notes);
-  AddUncounted(book, checked);
-  Charge(book, forest);
-  return CheckedSpace{ns, std::move(book)};
+  NoteRelease(manifests, core.book, checked.notes);
+  Charge(core.book, forest);
+  books.Close(ns, checked);
+  return {};
 }
 
 base::Result<Checked> CheckFiles(const Options& options, base::WallTime now,
@@ -127,9 +138,8 @@ base::Result<Checked> CheckFiles(const Options& options, base::WallTime now,
   inspect::Forest forest(std::move(inputs->cluster_quotas));
   Checked checked;
   for (const auto& [ns, manifests] : inputs->manifests) {
-    auto space = CheckSpace(*inputs, ns, forest, now, checked);
-    if (!space) return space.error();
-    checked.spaces.push_back(std::move(*space));
+    auto added = CheckSpace(*inputs, ns, forest, now, checked);
+    if (!added) return added.error();
   }
   NoteFlaws(forest, checked.notes);
   return checked;

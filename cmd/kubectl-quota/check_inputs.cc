@@ -80,6 +80,11 @@ constexpr std::pair<std::string_view, std::string_view> kClusterScoped[] = {
     {"apiregistration.k8s.io", "APIService"},
     {"certificates.k8s.io", "CertificateSigningRequest"},
     {"certificates.k8s.io", "ClusterTrustBundle"},
+    {"cluster.karmada.io", "Cluster"},
+    {"compute.ironcore.dev", "MachineClass"},
+    {"compute.ironcore.dev", "MachinePool"},
+    {"config.karmada.io", "ResourceInterpreterCustomization"},
+    {"config.karmada.io", "ResourceInterpreterWebhookConfiguration"},
     {"flowcontrol.apiserver.k8s.io", "FlowSchema"},
     {"flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"},
     {"networking.k8s.io", "IPAddress"},
@@ -87,17 +92,24 @@ constexpr std::pair<std::string_view, std::string_view> kClusterScoped[] = {
     {"networking.k8s.io", "ServiceCIDR"},
     {"node.k8s.io", "RuntimeClass"},
     {"policy", "PodSecurityPolicy"},
+    {"policy.karmada.io", "ClusterOverridePolicy"},
+    {"policy.karmada.io", "ClusterPropagationPolicy"},
     {"quota-controller-manager.io", "ClusterQuota"},
     {"rbac.authorization.k8s.io", "ClusterRole"},
     {"rbac.authorization.k8s.io", "ClusterRoleBinding"},
     {"resource.k8s.io", "DeviceClass"},
     {"resource.k8s.io", "ResourceSlice"},
     {"scheduling.k8s.io", "PriorityClass"},
+    {"storage.ironcore.dev", "BucketClass"},
+    {"storage.ironcore.dev", "BucketPool"},
+    {"storage.ironcore.dev", "VolumeClass"},
+    {"storage.ironcore.dev", "VolumePool"},
     {"storage.k8s.io", "CSIDriver"},
     {"storage.k8s.io", "CSINode"},
     {"storage.k8s.io", "StorageClass"},
     {"storage.k8s.io", "VolumeAttachment"},
-    {"storage.k8s.io", "VolumeAttributesClass"}};
+    {"storage.k8s.io", "VolumeAttributesClass"},
+    {"work.karmada.io", "ClusterResourceBinding"}};
 
 // With and without validation, the server refuses values of a wrong type.
 base::Result<void> CheckFields(const Manifest& manifest, bool validate) {

@@ -12,14 +12,18 @@
 namespace kubectl_quota {
 namespace {
 
-void AddServed(const client::Discovered& kinds, quota::QuotaApi api,
-               std::vector<ServedQuotaApi>& apis) {
-  if (!Serves(kinds, api.resource)) return;
+ServedQuotaApi Titled(quota::QuotaApi api) {
   std::string kind = base::ToLower(api.kind) + "." + api.resource.group;
-  apis.push_back({.api = std::move(api), .kind = std::move(kind)});
+  return {.api = std::move(api), .kind = std::move(kind)};
 }
 
 }  // namespace
+
+std::vector<ServedQuotaApi> KnownQuotaApis() {
+  return {{quota::CoreQuotaApi(), ""},
+          Titled(quota::KarmadaQuotaApi()),
+          Titled(quota::IroncoreQuotaApi())};
+}
 
 bool Serves(const client::Discovered& kinds, const api::GroupVersionResource& gvr) {
   return std::ranges::any_of(kinds.resources,
@@ -67,9 +71,10 @@ base::Task<const client::Discovered*> Cluster::Kinds() {
 base::Task<const std::vector<ServedQuotaApi>*> Cluster::QuotaApis() {
   if (!apis_.empty()) co_return &apis_;
   const client::Discovered* kinds = co_await Kinds();
-  apis_.push_back(ServedQuotaApi{core_, ""});
-  AddServed(*kinds, quota::KarmadaQuotaApi(), apis_);
-  AddServed(*kinds, quota::IroncoreQuotaApi(), apis_);
+  for (ServedQuotaApi& known : KnownQuotaApis()) {
+    const bool own = known.kind.empty();
+    if (own || Serves(*kinds, known.api.resource)) apis_.push_back(std::move(known));
+  }
   co_return &apis_;
 }
 

@@ -26,6 +26,9 @@ struct ServedQuotaApi {
   std::string kind;
 };
 
+// Returns all quota APIs that the plugin knows, Kubernetes' own first.
+std::vector<ServedQuotaApi> KnownQuotaApis();
+
 struct ReadQuota {
   const ServedQuotaApi* of = nullptr;
   quota::Quota quota;

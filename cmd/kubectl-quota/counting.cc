@@ -56,13 +56,17 @@ std::unique_ptr<quota::ClassTable> ClassesOfKinds(const quota::ClassSource& sour
   return table;
 }
 
-base::Task<std::unique_ptr<quota::ClassTable>> ReadClasses(Cluster& cluster,
-                                                           quota::ClassSource source) {
+struct ReadTable {
+  std::unique_ptr<quota::ClassTable> table;
+  bool known = true;
+};
+
+base::Task<ReadTable> ReadClasses(Cluster& cluster, quota::ClassSource source) {
   const client::Discovered* kinds = co_await cluster.Kinds();
-  if (source.usage_of_kind) co_return ClassesOfKinds(source, *kinds);
+  if (source.usage_of_kind) co_return ReadTable{ClassesOfKinds(source, *kinds)};
   auto table = std::make_unique<quota::ClassTable>(source.missing, source.called);
   const client::ApiResource* resource = FindResource(*kinds, source.resource);
-  if (resource == nullptr) co_return table;
+  if (resource == nullptr) co_return ReadTable{std::move(table)};
   const auto set = [&](const json::Value& object) {
     table->Set(api::Name(object), source.usage_of(object));
   };
@@ -73,7 +77,8 @@ base::Task<std::unique_ptr<quota::ClassTable>> ReadClasses(Cluster& cluster,
     cluster.terminal().Doubt("usage that depends on " + source.resource.ToString() +
                              " is left out: " + ErrorText(listed.error()));
   }
-  co_return table;
+  const bool known = listed.has_value();
+  co_return ReadTable{std::move(table), known};
 }
 
 std::optional<api::GroupVersionResource> ServedAs(const client::Discovered& kinds,
@@ -139,7 +144,11 @@ base::Task<std::vector<Source>> SourcesOf(Cluster& cluster, const quota::QuotaAp
     source.kind = served != nullptr ? served->kind : evaluator.resource.resource;
     const bool classes = ClassesMatter(evaluator, names);
     source.evaluator = std::move(evaluator);
-    if (classes) source.classes = co_await ReadClasses(cluster, *source.evaluator.classes);
+    if (classes) {
+      auto read = co_await ReadClasses(cluster, *source.evaluator.classes);
+      source.classes = std::move(read.table);
+      source.classes_known = read.known;
+    }
     sources.push_back(std::move(source));
   }
   co_return sources;

@@ -21,6 +21,7 @@ struct Source {
   std::optional<api::GroupVersionResource> resource;  // nullopt: the server does not serve it
   std::string kind;                                   // "Pod"; the resource if the kind is unknown
   std::unique_ptr<quota::ClassTable> classes;         // of its objects; may be null
+  bool classes_known = true;                          // false: `classes` may lack some that exist
 };
 
 // Returns the kinds that count under these names. Unreadable classes are a warning.

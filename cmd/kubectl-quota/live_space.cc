@@ -9,6 +9,7 @@
 #include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/needs.h"
+#include "cmd/kubectl-quota/propagation.h"
 #include "cmd/kubectl-quota/stored_pods.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
@@ -57,7 +58,8 @@ base::Task<base::Result<void>> LiveSpace::ReadNamespace(bool in_files) {
   co_return base::Result<void>();
 }
 
-base::Task<base::Result<void>> LiveSpace::CountRest(quota::Quota& quota) {
+base::Task<base::Result<void>> LiveSpace::CountRest(const quota::QuotaApi& api,
+                                                    quota::Quota& quota) {
   std::vector<std::string> missing;
   for (const auto& [name, limit] : quota.hard) {
     if (quota.status.used.Find(name) == nullptr) missing.push_back(name);
@@ -65,7 +67,7 @@ base::Task<base::Result<void>> LiveSpace::CountRest(quota::Quota& quota) {
   if (missing.empty()) co_return base::Result<void>();
   quota::ResourceList used;
   if (!absent_) {
-    auto counted = co_await CountUsed(cluster_, cluster_.core(), quota, missing);
+    auto counted = co_await CountUsed(cluster_, api, quota, missing);
     if (!counted) co_return counted.error();
     if (!*counted) co_return base::Result<void>();
     used = std::move(**counted);
@@ -74,22 +76,23 @@ base::Task<base::Result<void>> LiveSpace::CountRest(quota::Quota& quota) {
   co_return base::Result<void>();
 }
 
-base::Task<base::Result<void>> LiveSpace::ApplyQuotas(const Manifests& manifests,
+base::Task<base::Result<void>> LiveSpace::ApplyQuotas(const ServedQuotaApi& of,
+                                                      const Manifests& manifests,
                                                       std::vector<quota::Quota>& quotas) {
-  for (const json::Value& manifest : OfKind(manifests, kResourceQuota)) {
+  for (const json::Value& manifest : OfKind(manifests, QuotaKindOf(of.api))) {
     const auto before = std::ranges::find_if(
         quotas, [&](const quota::Quota& quota) { return quota.key.name == api::Name(manifest); });
     const bool stored = before != quotas.end();
     json::Value object;
     if (stored) {
-      auto read = co_await cluster_.Get(cluster_.core().resource.Path(ns_, before->key.name));
+      auto read = co_await cluster_.Get(of.api.resource.Path(ns_, before->key.name));
       if (!read) co_return read.error();
       object = std::move(*read);
     }
-    auto quota = QuotaOf(manifest, object);
+    auto quota = QuotaOf(manifest, object, of.api.form);
     if (!quota) co_return quota.error().Wrap(inspect::NameOf(manifest).ToString());
     if (stored && quota->selector == before->selector) quota->status.used = before->status.used;
-    if (auto counted = co_await CountRest(*quota); !counted) co_return counted;
+    if (auto counted = co_await CountRest(of.api, *quota); !counted) co_return counted;
     if (stored) {
       *before = std::move(*quota);
     } else {
@@ -99,29 +102,44 @@ base::Task<base::Result<void>> LiveSpace::ApplyQuotas(const Manifests& manifests
   co_return base::Result<void>();
 }
 
+base::Task<base::Result<void>> LiveSpace::OpenBooks(const Manifests& manifests,
+                                                    ClusterLimits& limits) {
+  auto quotas = co_await cluster_.Quotas(ns_, session_.options.place.selector);
+  if (!quotas) co_return quotas.error();
+  const client::Discovered* kinds = co_await cluster_.Kinds();
+  for (const ServedQuotaApi& of : apis_) {
+    std::vector<quota::Quota> own;
+    for (const ReadQuota& read : *quotas) {
+      if (read.of->kind == of.kind) own.push_back(read.quota);
+    }
+    if (auto applied = co_await ApplyQuotas(of, manifests, own); !applied) co_return applied;
+    inspect::Reached reached;
+    if (of.kind.empty()) reached = co_await limits.In(ns_, NamespaceIn(manifests));
+    books_.Open(*kinds, of.api, inspect::FitBook(std::move(own), std::move(reached), of.kind));
+  }
+  co_return base::Result<void>();
+}
+
+base::Task<void> LiveSpace::ReadClasses(const ClusterPolicies& policies) {
+  for (const auto& of : books_.all()) {
+    const std::set<std::string> names = LimitedNames(of->book.quotas());
+    of->counters.SetNames(definitions_, names);
+    auto sources =
+        co_await SourcesOf(cluster_, of->api, std::vector<std::string>(names.begin(), names.end()));
+    AddClasses(policies.usage_classes, sources);
+    of->counters.SetClasses(std::move(sources));
+  }
+}
+
 base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
                                                const ClusterPolicies& policies,
                                                ClusterLimits& limits) {
-  auto quotas = co_await cluster_.Quotas(ns_, session_.options.place.selector);
-  if (!quotas) co_return quotas.error();
-  std::vector<quota::Quota> core;
-  for (ReadQuota& read : *quotas) {
-    if (read.of->kind.empty()) {
-      core.push_back(std::move(read.quota));
-    } else {
-      cluster_.terminal().Doubt(read.of->kind + "/" + read.quota.key.name +
-                                ": check does not look at it");
-    }
-  }
   const bool in_files = !NamespaceIn(manifests).IsNull();
   if (auto read = co_await ReadNamespace(in_files); !read) co_return read;
-  if (auto applied = co_await ApplyQuotas(manifests, core); !applied) co_return applied;
-  auto reached = co_await limits.In(ns_, NamespaceIn(manifests));
-  book_ = std::make_unique<inspect::FitBook>(std::move(core), std::move(reached));
-  empty_ = *book_;
-  NoteRelease(manifests, *book_, notes_);
+  if (auto opened = co_await OpenBooks(manifests, limits); !opened) co_return opened;
+  NoteRelease(manifests, books_.core().book, notes_);
   // A quota could only be stored in a namespace that exists.
-  if (book_->quotas().empty() && !unseen_.empty()) cluster_.terminal().Doubt(unseen_);
+  if (books_.quotas().empty() && !unseen_.empty()) cluster_.terminal().Doubt(unseen_);
   std::vector<json::Value> ranges;
   auto surroundings = co_await ReadSurroundings(cluster_, ns_, unread_, policies, &ranges);
   if (!surroundings) co_return surroundings.error();
@@ -129,7 +147,13 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   surroundings_ = std::move(*surroundings);
   definitions_ = policies.definitions;
   limit_ranges_ = std::make_unique<LimitRangeOrder>(std::move(ranges), manifests);
-  surroundings_.claim_templates = TemplatesIn(manifests, cluster_.core(), book_->quotas());
+  surroundings_.claim_templates =
+      TemplatesIn(manifests, cluster_.core(), books_.core().book.quotas());
+  surroundings_.propagation = PropagationIn(manifests, policies, books_);
+  if (surroundings_.propagation) {
+    auto propagation = co_await ReadPropagation(cluster_, ns_, *surroundings_.propagation);
+    if (!propagation) co_return propagation;
+  }
   if (AnyOfKind(manifests, "StatefulSet")) {
     if (auto read = co_await ReadClaims(cluster_, ns_, surroundings_); !read) co_return read;
   }
@@ -144,17 +168,10 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   if (nodes < 0 && AnyOfKind(manifests, "DaemonSet")) {
     if (auto read = co_await ReadNodes(cluster_, surroundings_); !read) co_return read;
   }
-  const std::set<std::string> names = LimitedNames(book_->quotas());
-  counters_ = std::make_unique<Counters>(*co_await cluster_.Kinds(), cluster_.core());
-  counters_->SetNames(definitions_, names);
-  auto sources = co_await SourcesOf(cluster_, cluster_.core(),
-                                    std::vector<std::string>(names.begin(), names.end()));
-  AddDeviceClasses(policies.device_classes, sources);
-  counters_->SetClasses(std::move(sources));
+  co_await ReadClasses(policies);
   if (!absent_ || !in_files) co_return base::Result<void>();
   inspect::Checked nothing;
-  co_return AddPieces(BornWith(ns_, manifests), *counters_, session_.scheduler.WallNow(), *book_,
-                      nothing);
+  co_return books_.Add(BornWith(ns_, manifests), session_.scheduler.WallNow(), nothing);
 }
 
 base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Checked& checked) {
@@ -166,21 +183,28 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
   const std::string closed = surroundings_.closed;
   if (!no_match.empty()) surroundings_.closed = no_match;
   std::optional<inspect::Made> made;
-  if (!stored->IsNull() && !book_->quotas().empty()) {
+  if (!stored->IsNull() && !books_.quotas().empty()) {
     auto read = co_await ReadMade(cluster_, ns_, *stored);
     if (!read) co_return read.error();
     made = std::move(*read);
   }
-  auto expansion = stored->IsNull() ? inspect::Expand(object, surroundings_)
-                                    : inspect::ExpandChange(object, *stored, surroundings_, made);
+  json::Value binding;
+  if (!stored->IsNull() && surroundings_.propagation) {
+    auto read = co_await StoredBinding(cluster_, ns_, inspect::BindingName(object));
+    if (!read) co_return read.error();
+    binding = std::move(*read);
+  }
+  auto expansion = stored->IsNull()
+                       ? inspect::Expand(object, surroundings_)
+                       : inspect::ExpandChange(object, *stored, surroundings_, made, binding);
   surroundings_.closed = closed;
   if (!expansion) co_return expansion.error();
   for (const inspect::Piece& piece : expansion->pieces) {
-    WarnOf(unread_, piece.object, book_->quotas(), cluster_.terminal());
+    WarnOf(unread_, piece.object, books_.quotas(), cluster_.terminal());
   }
   for (const inspect::Rollout& rollout : expansion->rollouts) {
     for (const inspect::Piece& piece : rollout.each) {
-      WarnOf(unread_, piece.object, book_->quotas(), cluster_.terminal());
+      WarnOf(unread_, piece.object, books_.quotas(), cluster_.terminal());
     }
   }
   if (session_.options.check.server && stored->IsNull()) {
@@ -188,8 +212,7 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
     if (!answer) co_return answer.error();
     checked.server.push_back(std::move(*answer));
   }
-  auto added =
-      AddPieces(std::move(*expansion), *counters_, session_.scheduler.WallNow(), *book_, checked);
+  auto added = books_.Add(std::move(*expansion), session_.scheduler.WallNow(), checked);
   if (!added || !inspect::Is(object, inspect::kAutoscaler)) co_return added;
   co_return co_await AddScaling(object, checked);
 }
@@ -207,7 +230,7 @@ base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscal
   inspect::Expansion uncounted{.notes = {note}, .uncounted = {note}};
   const auto now = session_.scheduler.WallNow();
   if (resource == nullptr) {
-    co_return AddPieces(std::move(uncounted), *counters_, now, *book_, checked);
+    co_return books_.Add(std::move(uncounted), now, checked);
   }
   const NamedKind named{resource, target.name};
   auto stored = co_await GetObject(cluster_, named, ns_);
@@ -215,7 +238,7 @@ base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscal
     const bool none = stored.error().Is(base::ErrorCode::kNotFound) ||
                       stored.error().Is(base::ErrorCode::kForbidden);
     if (!none) co_return stored.error();
-    co_return AddPieces(std::move(uncounted), *counters_, now, *book_, checked);
+    co_return books_.Add(std::move(uncounted), now, checked);
   }
   if (auto read = co_await ReadTemplates(*stored, *stored); !read) co_return read;
   if (inspect::Is(*stored, inspect::kStatefulSet)) {
@@ -223,15 +246,13 @@ base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscal
   }
   auto expansion = inspect::ExpandScaling(*stored, surroundings_);
   if (!expansion) co_return expansion.error();
-  co_return AddPieces(std::move(*expansion), *counters_, session_.scheduler.WallNow(), *book_,
-                      checked);
+  co_return books_.Add(std::move(*expansion), session_.scheduler.WallNow(), checked);
 }
 
-inspect::CheckedSpace LiveSpace::Take(ClusterLimits& limits, inspect::Checked& checked) {
+void LiveSpace::Close(ClusterLimits& limits, inspect::Checked& checked) {
   std::ranges::move(notes_, std::back_inserter(checked.notes));
-  AddUncounted(*book_, checked);
-  Charge(*book_, limits);
-  return {ns_, std::move(*book_)};
+  Charge(books_.core().book, limits);
+  books_.Close(ns_, checked);
 }
 
 base::Task<std::string> LiveSpace::NoMatch(json::Value object) {
@@ -283,7 +304,7 @@ base::Task<base::Result<inspect::ServerAnswer>> LiveSpace::AskServer(
     const json::Value& object, const inspect::Expansion& expansion) {
   inspect::ServerAnswer answer;
   answer.of = inspect::NameOf(object);
-  answer.refusal_foreseen = !FitsAlone(answer.of, expansion);
+  answer.refusal_foreseen = !books_.FitsAlone(answer.of, expansion, session_.scheduler.WallNow());
   const client::Discovered* kinds = co_await cluster_.Kinds();
   const auto* resource = FindKind(*kinds, api::ApiVersion(object), api::Kind(object));
   if (resource == nullptr) {
@@ -299,18 +320,6 @@ base::Task<base::Result<inspect::ServerAnswer>> LiveSpace::AskServer(
                                                                   : answer.refusal) =
       std::move(words);
   co_return answer;
-}
-
-bool LiveSpace::FitsAlone(const inspect::ObjectName& name, const inspect::Expansion& expansion) {
-  inspect::FitBook alone = empty_;
-  for (const inspect::Piece& piece : expansion.pieces) {
-    if (inspect::NameOf(piece.object) != name) continue;
-    const auto* counter = counters_->Of(api::ApiVersion(piece.object), api::Kind(piece.object));
-    const bool counted =
-        counter == nullptr || alone.Add(*counter, piece, session_.scheduler.WallNow()).has_value();
-    if (!counted) return false;
-  }
-  return alone.Fits();
 }
 
 }  // namespace kubectl_quota

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "cmd/kubectl-quota/books.h"
 #include "cmd/kubectl-quota/cluster_limits.h"
 #include "cmd/kubectl-quota/commands.h"
-#include "cmd/kubectl-quota/objects.h"
 #include "cmd/kubectl-quota/policies.h"
 #include "cmd/kubectl-quota/surroundings.h"
 #include "pkg/inspect/check_view.h"
@@ -30,17 +30,23 @@ class LiveSpace {
                                       const ClusterPolicies& policies, ClusterLimits& limits);
   // Adds the needs of one manifest; with --server, also the server's answer to it.
   base::Task<base::Result<void>> Add(json::Value object, inspect::Checked& checked);
-  // Returns the result, and charges it to `limits`. Adds what is not known to `checked`.
-  inspect::CheckedSpace Take(ClusterLimits& limits, inspect::Checked& checked);
+  // Adds the result to `checked`, and charges it to `limits`. Call last.
+  void Close(ClusterLimits& limits, inspect::Checked& checked);
 
  private:
   // Finds out whether the namespace exists, and whether objects can be created in it.
   base::Task<base::Result<void>> ReadNamespace(bool in_files);
-  // Applies the ResourceQuotas of the manifests over those of the namespace.
-  base::Task<base::Result<void>> ApplyQuotas(const std::vector<inspect::Manifest>& manifests,
+  // Reads the quotas of every API, with those of the manifests applied.
+  base::Task<base::Result<void>> OpenBooks(const std::vector<inspect::Manifest>& manifests,
+                                           ClusterLimits& limits);
+  // Applies the API's quotas of the manifests over those of the namespace.
+  base::Task<base::Result<void>> ApplyQuotas(const ServedQuotaApi& of,
+                                             const std::vector<inspect::Manifest>& manifests,
                                              std::vector<quota::Quota>& quotas);
   // Counts what the namespace uses under names that have no count yet.
-  base::Task<base::Result<void>> CountRest(quota::Quota& quota);
+  base::Task<base::Result<void>> CountRest(const quota::QuotaApi& api, quota::Quota& quota);
+  // Prepares the evaluators, with the classes of the cluster and the files.
+  base::Task<void> ReadClasses(const ClusterPolicies& policies);
   // Returns kubectl's refusal of a kind that is neither served nor defined in the files; "" if the
   // object has none.
   base::Task<std::string> NoMatch(json::Value object);
@@ -55,9 +61,6 @@ class LiveSpace {
   // Errors: of the connection. A refusal is not an error.
   base::Task<base::Result<inspect::ServerAnswer>> AskServer(const json::Value& object,
                                                             const inspect::Expansion& expansion);
-  // True if the object fits without the objects that controllers create for it.
-  bool FitsAlone(const inspect::ObjectName& name, const inspect::Expansion& expansion);
-
   Session& session_;
   Cluster& cluster_;
   std::string ns_;
@@ -69,9 +72,8 @@ class LiveSpace {
   std::set<inspect::ObjectName> in_files_;
   std::vector<json::Value> definitions_;  // of the files
   std::vector<std::string> notes_;        // on all manifests together
-  std::unique_ptr<Counters> counters_;
-  std::unique_ptr<inspect::FitBook> book_;
-  inspect::FitBook empty_{{}};  // without any needs
+  const std::vector<ServedQuotaApi> apis_ = KnownQuotaApis();
+  Books books_;
 };
 
 }  // namespace kubectl_quota

@@ -13,9 +13,20 @@ namespace {
 
 constexpr const char* kDevices = "resource.k8s.io";
 
-bool ReadsDeviceClasses(const quota::Evaluator& evaluator) {
-  return evaluator.classes &&
-         evaluator.classes->resource == api::GroupResource{kDevices, "deviceclasses"};
+// Adds the kinds of the manifests, and those of which they have bindings, as classes.
+void AddKinds(const std::vector<inspect::Manifest>& manifests, const Counters& counters,
+              Source& source) {
+  for (const inspect::Manifest& manifest : manifests) {
+    const json::Value* bound = manifest.object.At({"spec", "resource"});
+    const bool binding = inspect::Is(manifest.object, inspect::kBinding) && bound != nullptr;
+    const json::Value& of = binding ? *bound : manifest.object;
+    const std::string_view version = of.StringAt({"apiVersion"});
+    const std::string_view kind = of.StringAt({"kind"});
+    const auto resource = counters.ResourceOf(version, kind);
+    if (!resource) continue;
+    source.classes->Set(quota::KindClass(resource->group, kind),
+                        quota::ClassUsage(source.evaluator.classes->usage_of_kind(*resource)));
+  }
 }
 
 }  // namespace
@@ -42,27 +53,31 @@ std::optional<inspect::ClaimTemplates> TemplatesIn(const std::vector<inspect::Ma
   return templates;
 }
 
-std::vector<Source> SourcesWith(const std::vector<json::Value>& device_classes,
-                                const quota::QuotaApi& api) {
+std::vector<Source> SourcesWith(const std::vector<json::Value>& usage_classes,
+                                const std::vector<inspect::Manifest>& manifests,
+                                const ApiBook& of) {
   std::vector<Source> sources;
-  for (const quota::Evaluator& evaluator : api.evaluators) {
-    if (!ReadsDeviceClasses(evaluator)) continue;
+  for (const quota::Evaluator& evaluator : of.api.evaluators) {
+    if (!evaluator.classes) continue;
     const quota::ClassSource& classes = *evaluator.classes;
-    sources.push_back(
-        {.evaluator = evaluator,
-         .classes = std::make_unique<quota::ClassTable>(classes.missing, classes.called)});
+    Source source{.evaluator = evaluator,
+                  .classes = std::make_unique<quota::ClassTable>(classes.missing, classes.called)};
+    source.classes_known = false;
+    if (classes.usage_of_kind) AddKinds(manifests, of.counters, source);
+    sources.push_back(std::move(source));
   }
-  AddDeviceClasses(device_classes, sources);
+  AddClasses(usage_classes, sources);
   return sources;
 }
 
-void AddDeviceClasses(const std::vector<json::Value>& device_classes,
-                      std::vector<Source>& sources) {
+void AddClasses(const std::vector<json::Value>& usage_classes, std::vector<Source>& sources) {
   for (Source& source : sources) {
-    if (source.classes == nullptr || !ReadsDeviceClasses(source.evaluator)) continue;
-    for (const json::Value& device_class : device_classes) {
-      source.classes->Set(api::Name(device_class),
-                          source.evaluator.classes->usage_of(device_class));
+    if (source.classes == nullptr || !source.evaluator.classes->usage_of) continue;
+    const quota::ClassSource& of = *source.evaluator.classes;
+    for (const json::Value& one : usage_classes) {
+      const std::string group = inspect::GroupOf(api::ApiVersion(one));
+      const api::GroupResource resource{group, GuessedResource(api::Kind(one))};
+      if (resource == of.resource) source.classes->Set(api::Name(one), of.usage_of(one));
     }
   }
 }
@@ -77,42 +92,6 @@ void NoteRelease(const std::vector<inspect::Manifest>& manifests, const inspect:
   if (!limited || !helm) return;
   notes.emplace_back(
       "Helm stores each version of a release in a Secret, by default up to 10: not counted");
-}
-
-void AddUncounted(const inspect::FitBook& book, inspect::Checked& checked) {
-  for (const inspect::FitLine& line : book.Lines()) {
-    if (line.before || line.tried || line.asked.Sign() <= 0) continue;
-    checked.unknown.push_back("what is used of " + line.name + " of quota " +
-                              inspect::TitleOf(book.quotas()[line.quota]) + " is not counted yet");
-  }
-}
-
-base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,
-                             inspect::FitBook& book, inspect::Checked& checked) {
-  std::ranges::move(expansion.notes, std::back_inserter(checked.notes));
-  if (!book.quotas().empty()) {
-    std::ranges::move(expansion.uncounted, std::back_inserter(checked.unknown));
-  }
-  for (const inspect::Piece& piece : expansion.pieces) {
-    const std::string guess =
-        counters.GuessOf(api::ApiVersion(piece.object), api::Kind(piece.object));
-    if (!guess.empty()) {
-      checked.notes.push_back(piece.of.ToString() + ": counted as " + guess +
-                              ", but the plural is guessed: a CustomResourceDefinition tells it");
-      checked.unknown.push_back(checked.notes.back());
-    }
-    const inspect::Counter* counter =
-        counters.Of(api::ApiVersion(piece.object), api::Kind(piece.object));
-    if (counter == nullptr) continue;
-    if (auto added = book.Add(*counter, piece, now); !added) return added;
-  }
-  const inspect::CounterOf counter_of = [&](const json::Value& object) {
-    return counters.Of(api::ApiVersion(object), api::Kind(object));
-  };
-  for (const inspect::Rollout& rollout : expansion.rollouts) {
-    if (auto added = book.Add(counter_of, rollout, now); !added) return added;
-  }
-  return {};
 }
 
 }  // namespace kubectl_quota

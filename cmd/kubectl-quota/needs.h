@@ -1,13 +1,14 @@
 #pragma once
 
-// Adds what manifests need to the quotas that limit them; the same with a cluster and without one.
-// Single-threaded.
+// What a check of manifests needs to know besides their quotas; the same with a cluster and without
+// one. Single-threaded.
 
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cmd/kubectl-quota/books.h"
 #include "cmd/kubectl-quota/objects.h"
 #include "pkg/inspect/check_view.h"
 #include "pkg/inspect/fit.h"
@@ -24,22 +25,16 @@ std::optional<inspect::ClaimTemplates> TemplatesIn(const std::vector<inspect::Ma
                                                    const quota::QuotaApi& api,
                                                    const std::vector<quota::Quota>& quotas);
 
-// Returns the kinds whose usage these DeviceClasses tell, for Counters::SetClasses().
-std::vector<Source> SourcesWith(const std::vector<json::Value>& device_classes,
-                                const quota::QuotaApi& api);
-// Adds DeviceClasses to the classes that were read. They replace those of the same name.
-void AddDeviceClasses(const std::vector<json::Value>& device_classes, std::vector<Source>& sources);
+// Returns the kinds whose usage classes tell, with those of the files, for Counters::SetClasses().
+// The cluster may have others.
+std::vector<Source> SourcesWith(const std::vector<json::Value>& usage_classes,
+                                const std::vector<inspect::Manifest>& manifests, const ApiBook& of);
+// Adds classes to those that were read. They replace those of the same name.
+void AddClasses(const std::vector<json::Value>& usage_classes, std::vector<Source>& sources);
 
-// Adds the needs of one expanded manifest, and its notes to `checked`; what is not counted is
-// unknown there if a quota may limit it. Errors: of FitBook::Add().
-base::Result<void> AddPieces(inspect::Expansion expansion, Counters& counters, base::WallTime now,
-                             inspect::FitBook& book, inspect::Checked& checked);
 // Notes the Secret in which Helm stores a release, if a quota limits Secrets.
 void NoteRelease(const std::vector<inspect::Manifest>& manifests, const inspect::FitBook& book,
                  std::vector<std::string>& notes);
-// Adds the limits whose usage is not known.
-void AddUncounted(const inspect::FitBook& book, inspect::Checked& checked);
-
 // Charges the needs of one namespace to the ClusterQuotas, for the check of the next namespace.
 // `quotas` is a Forest or a ClusterLimits.
 void Charge(const inspect::FitBook& book, auto& quotas) {

@@ -38,6 +38,14 @@ std::string FullName(std::string_view word) {
   return std::string(found == kShortNames.end() ? word : found->second);
 }
 
+// True if the plural may be that of the kind: "podchaos" of "PodChaos", "policies" of "Policy".
+bool MayBePlural(std::string_view plural, std::string_view kind) {
+  const std::string lower = base::ToLower(kind);
+  return plural.starts_with(lower.substr(0, lower.size() - 1)) && plural.size() <= lower.size() + 3;
+}
+
+}  // namespace
+
 // As apimachinery v0.36.3, pkg/api/meta/restmapper.go, UnsafeGuessKindToResource.
 std::string GuessedResource(std::string_view kind) {
   std::string resource = base::ToLower(kind);
@@ -46,14 +54,6 @@ std::string GuessedResource(std::string_view kind) {
   if (resource.ends_with('y')) return resource.substr(0, resource.size() - 1) + "ies";
   return resource + "s";
 }
-
-// True if the plural may be that of the kind: "podchaos" of "PodChaos", "policies" of "Policy".
-bool MayBePlural(std::string_view plural, std::string_view kind) {
-  const std::string lower = base::ToLower(kind);
-  return plural.starts_with(lower.substr(0, lower.size() - 1)) && plural.size() <= lower.size() + 3;
-}
-
-}  // namespace
 
 base::Task<base::Result<NamedKind>> FindNamed(Cluster& cluster, std::string argument) {
   const client::Discovered* kinds = co_await cluster.Kinds();
@@ -136,7 +136,9 @@ const inspect::Counter* Counters::Of(std::string_view api_version, std::string_v
     if (entry->evaluator) entry->counter.evaluator = &*entry->evaluator;
     for (const Source& source : sources_) {
       const bool same = resource && source.evaluator.resource == *resource;
-      if (same) entry->counter.classes = source.classes.get();
+      if (!same) continue;
+      entry->counter.classes = source.classes.get();
+      entry->counter.classes_known = source.classes_known;
     }
     at = entries_.emplace(key, std::move(entry)).first;
   }

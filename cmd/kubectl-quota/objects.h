@@ -24,6 +24,9 @@ base::Task<base::Result<NamedKind>> FindNamed(Cluster& cluster, std::string argu
 // Errors: of the server; kNotFound with kubectl's text.
 base::Task<base::Result<json::Value>> GetObject(Cluster& cluster, NamedKind named, std::string ns);
 
+// Returns the usual plural of a kind: "machineclasses" of "MachineClass".
+std::string GuessedResource(std::string_view kind);
+
 // Finds the evaluator of an object, for all kinds that manifests may have.
 class Counters {
  public:
@@ -37,6 +40,9 @@ class Counters {
   // Returns the resource of a kind if only its guessed plural tells that no quota limits it; ""
   // else.
   [[nodiscard]] std::string GuessOf(std::string_view api_version, std::string_view kind) const;
+  // Returns the resource of a kind; nullopt if it is served, and in no namespace.
+  [[nodiscard]] std::optional<api::GroupResource> ResourceOf(std::string_view api_version,
+                                                             std::string_view kind) const;
   // Takes over the classes of the sources.
   void SetClasses(std::vector<Source> sources);
   // nullptr: no quota counts such objects.
@@ -46,8 +52,6 @@ class Counters {
   // Returns the resource of a kind that is not served, without a guess; nullopt if none is known.
   [[nodiscard]] std::optional<std::string> NamedPlural(const std::string& group,
                                                        std::string_view kind) const;
-  [[nodiscard]] std::optional<api::GroupResource> ResourceOf(std::string_view api_version,
-                                                             std::string_view kind) const;
   struct Entry {
     std::optional<quota::Evaluator> evaluator;
     inspect::Counter counter;

@@ -24,10 +24,23 @@ void CountRest(quota::Quota& quota) {
   }
 }
 
-// Returns the quota of a file of quotas, with the usage in its status. Errors: as QuotaOf().
-base::Result<quota::Quota> CountedQuotaOf(const json::Value& object) {
-  const bool cluster = Is(object, kClusterQuota);
-  auto quota = cluster ? ClusterQuotaOf(object) : QuotaOf(object);
+std::vector<FileQuotas> NoQuotas() {
+  std::vector<FileQuotas> none;
+  for (ServedQuotaApi& api : KnownQuotaApis()) none.push_back({.of = std::move(api)});
+  return none;
+}
+
+// Returns the place of the object if it is a quota, but no ClusterQuota; nullptr if it is not.
+FileQuotas* QuotasLike(const json::Value& object, std::vector<FileQuotas>& all) {
+  const auto found = std::ranges::find_if(
+      all, [&](const FileQuotas& own) { return Is(object, QuotaKindOf(own.of.api)); });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// Returns the quota of a file of quotas, with the usage in its status. `of` is null for a
+// ClusterQuota. Errors: as QuotaOf().
+base::Result<quota::Quota> CountedQuotaOf(const json::Value& object, const FileQuotas* of) {
+  auto quota = of == nullptr ? ClusterQuotaOf(object) : QuotaOf(object, {}, of->of.api.form);
   if (!quota) return quota;
   const json::Value* used = object.At({"status", "used"});
   auto amounts = quota::ResourceListFrom(used, "status.used");
@@ -54,7 +67,7 @@ LabelsByNamespace LabelsAfter(const ManifestsByNamespace& manifests,
 }
 
 struct ReadQuotaFiles {
-  std::vector<quota::Quota> quotas;
+  std::vector<FileQuotas> quotas = NoQuotas();
   std::vector<quota::Quota> cluster_quotas;
   std::map<std::string, json::Value> namespaces;
   ClusterPolicies policies;
@@ -64,19 +77,21 @@ base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
   auto manifests = ReadFiles(paths);
   if (!manifests) return manifests.error();
   ReadQuotaFiles read;
+  bool any = false;
   read.policies = ClusterPoliciesIn({{"", *manifests}});
   for (const Manifest& manifest : *manifests) {
     if (IsNamespace(manifest)) {
       read.namespaces[std::string(api::Name(manifest.object))] = manifest.object;
     }
-    const bool cluster = Is(manifest.object, kClusterQuota);
-    if (!cluster && !Is(manifest.object, kResourceQuota)) continue;
-    auto quota = CountedQuotaOf(manifest.object);
+    FileQuotas* of = QuotasLike(manifest.object, read.quotas);
+    if (of == nullptr && !Is(manifest.object, kClusterQuota)) continue;
+    auto quota = CountedQuotaOf(manifest.object, of);
     if (!quota) return quota.error().Wrap(manifest.where);
-    (cluster ? read.cluster_quotas : read.quotas).push_back(std::move(*quota));
+    any = true;
+    (of == nullptr ? read.cluster_quotas : of->quotas).push_back(std::move(*quota));
   }
-  if (read.quotas.empty() && read.cluster_quotas.empty()) {
-    return WrongInput("no ResourceQuota or ClusterQuota in what --quota-file names");
+  if (!any) {
+    return WrongInput("no ResourceQuota, ClusterQuota or KarmadaQuota in what --quota-file names");
   }
   return read;
 }
@@ -84,11 +99,14 @@ base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
 // Moves what is in no namespace out of the manifests.
 void TakeClusterPolicies(OfflineInputs& inputs) {
   const ClusterPolicies taken = ClusterPoliciesIn(inputs.manifests);
-  Replace(taken.device_classes, inputs.policies.device_classes);
+  Replace(taken.usage_classes, inputs.policies.usage_classes);
   Replace(taken.priority_classes, inputs.policies.priority_classes);
   Replace(taken.runtime_classes, inputs.policies.runtime_classes);
   Replace(taken.storage_classes, inputs.policies.storage_classes);
   Replace(taken.definitions, inputs.policies.definitions);
+  Replace(taken.propagations, inputs.policies.propagations);
+  Replace(taken.interpreters, inputs.policies.interpreters);
+  Replace(taken.interpreter_webhooks, inputs.policies.interpreter_webhooks);
   inputs.policies.cluster_quotas = taken.cluster_quotas;
   for (auto& [ns, group] : inputs.manifests) std::erase_if(group, &IsClusterPolicy);
   std::erase_if(inputs.manifests, [](const auto& group) { return group.second.empty(); });
@@ -118,10 +136,12 @@ base::Result<void> PutQuotas(OfflineInputs& inputs) {
     PutQuota(std::move(*quota), inputs.cluster_quotas);
   }
   for (const auto& [ns, group] : inputs.manifests) {
-    for (const json::Value& object : OfKind(group, kResourceQuota)) {
-      auto quota = QuotaOf(object);
-      if (!quota) return quota.error().Wrap(inspect::NameOf(object).ToString());
-      PutQuota(std::move(*quota), inputs.quotas);
+    for (FileQuotas& own : inputs.quotas) {
+      for (const json::Value& object : OfKind(group, QuotaKindOf(own.of.api))) {
+        auto quota = QuotaOf(object, {}, own.of.api.form);
+        if (!quota) return quota.error().Wrap(inspect::NameOf(object).ToString());
+        PutQuota(std::move(*quota), own.quotas);
+      }
     }
   }
   return {};
@@ -156,7 +176,9 @@ base::Result<void> SetPlainUsed(const json::Value& amounts, OfflineInputs& input
   }
   const auto used = quota::ResourceListFrom(&amounts, "used");
   if (!used) return used.error();
-  for (quota::Quota& quota : inputs.quotas) SetUsed(*used, quota);
+  for (FileQuotas& own : inputs.quotas) {
+    for (quota::Quota& quota : own.quotas) SetUsed(*used, quota);
+  }
   for (quota::Quota& quota : inputs.cluster_quotas) SetUsed(*used, quota);
   return {};
 }
@@ -174,22 +196,26 @@ base::Result<void> ReadUsed(const std::string& path, OfflineInputs& inputs) {
   }
   auto counted = ReadQuotas({path});
   if (!counted) return counted.error();
-  inputs.counted = std::move(counted->quotas);
+  for (std::size_t i = 0; i < inputs.quotas.size(); ++i) {
+    inputs.quotas[i].counted = std::move(counted->quotas[i].quotas);
+  }
   for (quota::Quota& quota : inputs.cluster_quotas) SetUsedAs(counted->cluster_quotas, "", quota);
   return {};
 }
 
 // Returns the namespace of manifests without one: the only namespace of the quotas.
-std::string HomeOf(const std::vector<quota::Quota>& quotas, const std::string& given) {
+std::string HomeOf(const std::vector<FileQuotas>& quotas, const std::string& given) {
   if (!given.empty()) return given;
   std::set<std::string> all;
-  for (const quota::Quota& quota : quotas) all.insert(quota.key.ns);
+  for (const FileQuotas& own : quotas) {
+    for (const quota::Quota& quota : own.quotas) all.insert(quota.key.ns);
+  }
   return all.size() == 1 ? *all.begin() : "";
 }
 
 }  // namespace
 
-std::vector<quota::Quota> OfflineInputs::QuotasOf(const std::string& ns) const {
+std::vector<quota::Quota> FileQuotas::Of(const std::string& ns) const {
   std::vector<quota::Quota> own;
   for (const quota::Quota& quota : quotas) {
     if (!Meet(quota.key.ns, ns)) continue;
@@ -223,7 +249,7 @@ std::vector<json::Value> OfflineInputs::LimitRangesOf(const std::string& ns) con
 bool OfflineInputs::IsNew(const std::string& ns) const {
   const auto found = manifests.find(ns);
   if (found == manifests.end() || std::ranges::none_of(found->second, &IsNamespace)) return false;
-  return std::ranges::all_of(QuotasOf(ns), [](const quota::Quota& quota) {
+  return std::ranges::all_of(quotas.front().Of(ns), [](const quota::Quota& quota) {
     return std::ranges::all_of(quota.status.used,
                                [](const auto& used) { return used.second.IsZero(); });
   });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cmd/kubectl-quota/check_inputs.h"
+#include "cmd/kubectl-quota/cluster.h"
 #include "cmd/kubectl-quota/policies.h"
 #include "pkg/inspect/workload.h"
 #include "pkg/quota/quota.h"
@@ -17,18 +18,25 @@ namespace kubectl_quota {
 // metadata.labels by namespace.
 using LabelsByNamespace = std::map<std::string, json::Value>;
 
+// The quotas of one API in the files.
+struct FileQuotas {
+  ServedQuotaApi of;
+  std::vector<quota::Quota> quotas = {};
+  std::vector<quota::Quota> counted = {};  // with the usage of quotas of the same names, if known
+  // Returns those of the namespace, which include those without one. For manifests of an unknown
+  // namespace, "", all of them.
+  [[nodiscard]] std::vector<quota::Quota> Of(const std::string& ns) const;
+};
+
 struct OfflineInputs {
   ManifestsByNamespace manifests;
-  std::vector<quota::Quota> quotas;
-  std::vector<quota::Quota> counted;  // with the usage of quotas of the same names, if known
+  std::vector<FileQuotas> quotas;  // one of each API, first Kubernetes' own
   std::vector<quota::Quota> cluster_quotas;
   LabelsByNamespace labels;  // of the Namespaces in the files, after those of -f are applied
   std::vector<inspect::Manifest> limit_ranges;
   ClusterPolicies policies;  // of two with one name that of -f holds
   inspect::NodeCounter nodes_for;
-  // Return what holds in the namespace, which includes everything without a namespace. For
-  // manifests of an unknown namespace, "", everything holds.
-  [[nodiscard]] std::vector<quota::Quota> QuotasOf(const std::string& ns) const;
+  // Returns those of the namespace, as FileQuotas::Of().
   [[nodiscard]] std::vector<json::Value> LimitRangesOf(const std::string& ns) const;
   // Without LimitRanges.
   [[nodiscard]] inspect::Surroundings SurroundingsOf() const;

@@ -18,6 +18,9 @@ constexpr inspect::WorkloadKind kPriorityClass{"PriorityClass", "scheduling.k8s.
 constexpr inspect::WorkloadKind kRuntimeClass{"RuntimeClass", "node.k8s.io"};
 constexpr inspect::WorkloadKind kStorageClass{"StorageClass", "storage.k8s.io"};
 constexpr inspect::WorkloadKind kDeviceClass{"DeviceClass", "resource.k8s.io"};
+constexpr inspect::WorkloadKind kMachineClass{"MachineClass", "compute.ironcore.dev"};
+constexpr inspect::WorkloadKind kBucketClass{"BucketClass", "storage.ironcore.dev"};
+constexpr inspect::WorkloadKind kVolumeClass{"VolumeClass", "storage.ironcore.dev"};
 constexpr inspect::WorkloadKind kDefinition{"CustomResourceDefinition", "apiextensions.k8s.io"};
 
 // Adds the members that only a server sets.
@@ -69,8 +72,10 @@ base::Result<quota::Quota> WhollyRead(const Value& object, const quota::QuotaFor
 
 bool IsClusterPolicy(const Manifest& manifest) {
   return std::ranges::any_of(
-      std::initializer_list<inspect::WorkloadKind>{kPriorityClass, kRuntimeClass, kStorageClass,
-                                                   kDeviceClass, kClusterQuota},
+      std::initializer_list<inspect::WorkloadKind>{
+          kPriorityClass, kRuntimeClass, kStorageClass, kDeviceClass, kMachineClass, kBucketClass,
+          kVolumeClass, kClusterQuota, inspect::kClusterPropagation, inspect::kInterpreter,
+          inspect::kInterpreterWebhook},
       [&](const inspect::WorkloadKind& kind) { return Is(manifest.object, kind); });
 }
 
@@ -83,8 +88,11 @@ bool Defines(const std::vector<Value>& definitions, const Value& object) {
 
 void Replace(const std::vector<Value>& over, std::vector<Value>& objects) {
   for (const Value& object : over) {
-    std::erase_if(objects,
-                  [&](const Value& other) { return api::Name(other) == api::Name(object); });
+    // Objects of a list may lack their kind.
+    std::erase_if(objects, [&](const Value& other) {
+      const bool alike = api::Kind(other).empty() || api::Kind(other) == api::Kind(object);
+      return alike && api::Name(other) == api::Name(object);
+    });
     objects.push_back(object);
   }
 }
@@ -101,12 +109,17 @@ std::vector<Value> OfKind(const std::vector<Manifest>& manifests,
 ClusterPolicies ClusterPoliciesIn(const ManifestsByNamespace& manifests) {
   ClusterPolicies policies;
   for (const auto& [ns, group] : manifests) {
-    Replace(OfKind(group, kDeviceClass), policies.device_classes);
+    for (const auto& kind : {kDeviceClass, kMachineClass, kBucketClass}) {
+      Replace(OfKind(group, kind), policies.usage_classes);
+    }
     Replace(OfKind(group, kPriorityClass), policies.priority_classes);
     Replace(OfKind(group, kRuntimeClass), policies.runtime_classes);
     Replace(OfKind(group, kStorageClass), policies.storage_classes);
     Replace(OfKind(group, kClusterQuota), policies.cluster_quotas);
     Replace(OfKind(group, kDefinition), policies.definitions);
+    Replace(OfKind(group, inspect::kClusterPropagation), policies.propagations);
+    Replace(OfKind(group, inspect::kInterpreter), policies.interpreters);
+    Replace(OfKind(group, inspect::kInterpreterWebhook), policies.interpreter_webhooks);
   }
   // A new class is the newest.
   for (Value& storage : policies.storage_classes) {
@@ -123,11 +136,16 @@ void SetClasses(const std::vector<Value>& runtimes, const std::vector<Value>& pr
   defaults.storage_class = inspect::DefaultStorageClass(storages);
 }
 
-base::Result<quota::Quota> QuotaOf(const Value& manifest, const Value& stored) {
+inspect::WorkloadKind QuotaKindOf(const quota::QuotaApi& api) {
+  return {api.kind, api.resource.group};
+}
+
+base::Result<quota::Quota> QuotaOf(const Value& manifest, const Value& stored,
+                                   const quota::QuotaForm& form) {
   Value whole = SpecAfter(manifest, stored);
   const bool nowhere = api::Namespace(whole).empty();
   if (nowhere) whole.Make({"metadata", "namespace"}) = "-";
-  auto quota = WhollyRead(whole, {});
+  auto quota = WhollyRead(whole, form);
   if (quota && nowhere) quota->key.ns.clear();
   return quota;
 }

@@ -14,18 +14,23 @@
 
 namespace kubectl_quota {
 
-inline constexpr inspect::WorkloadKind kResourceQuota{"ResourceQuota", ""};
+// Returns the kind of the API's quotas, valid as long as `api`.
+inspect::WorkloadKind QuotaKindOf(const quota::QuotaApi& api);
 inline constexpr inspect::WorkloadKind kLimitRange{"LimitRange", ""};
 inline constexpr inspect::WorkloadKind kClusterQuota{"ClusterQuota", "quota-controller-manager.io"};
 
 // Policies that are in no namespace and concern all.
 struct ClusterPolicies {
-  std::vector<json::Value> device_classes;
+  // Classes that tell what objects use: DeviceClasses, and ironcore's of machines and buckets.
+  std::vector<json::Value> usage_classes;
   std::vector<json::Value> priority_classes;
   std::vector<json::Value> runtime_classes;
   std::vector<json::Value> storage_classes;
   std::vector<json::Value> cluster_quotas;
-  std::vector<json::Value> definitions;  // CustomResourceDefinitions
+  std::vector<json::Value> definitions;   // CustomResourceDefinitions
+  std::vector<json::Value> propagations;  // ClusterPropagationPolicies
+  std::vector<json::Value> interpreters;  // customizations of Karmada's interpreters
+  std::vector<json::Value> interpreter_webhooks;
 };
 // True if one of these definitions is of the object's kind.
 bool Defines(const std::vector<json::Value>& definitions, const json::Value& object);
@@ -46,7 +51,8 @@ void SetClasses(const std::vector<json::Value>& runtimes,
 
 // Returns the quota of a manifest, applied over the stored one, which may be null, without its
 // status. Errors: kMalformed, also if a part of it cannot be read.
-base::Result<quota::Quota> QuotaOf(const json::Value& manifest, const json::Value& stored = {});
+base::Result<quota::Quota> QuotaOf(const json::Value& manifest, const json::Value& stored = {},
+                                   const quota::QuotaForm& form = {});
 base::Result<quota::Quota> ClusterQuotaOf(const json::Value& manifest,
                                           const json::Value& stored = {});
 

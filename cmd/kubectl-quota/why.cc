@@ -5,69 +5,24 @@
 #include <set>
 #include <utility>
 
-#include "cmd/kubectl-quota/cluster_limits.h"
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/documents.h"
 #include "cmd/kubectl-quota/family.h"
+#include "cmd/kubectl-quota/lacks.h"
 #include "cmd/kubectl-quota/objects.h"
-#include "cmd/kubectl-quota/staying.h"
 #include "cmd/kubectl-quota/surroundings.h"
+#include "cmd/kubectl-quota/why_parts.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
 #include "pkg/inspect/pod_plan.h"
-#include "pkg/inspect/why_pod.h"
+#include "pkg/inspect/why_stored.h"
 
 namespace kubectl_quota {
 namespace {
 
 using inspect::WhyAnswer;
-
-// Returns the ResourceQuotas of the namespace: only they limit pods there.
-base::Task<base::Result<std::vector<quota::Quota>>> CoreQuotas(Cluster& cluster, std::string ns) {
-  auto quotas = co_await cluster.Quotas(std::move(ns), "");
-  if (!quotas) co_return quotas.error();
-  std::vector<quota::Quota> core;
-  for (ReadQuota& read : *quotas) {
-    if (read.of->kind.empty()) core.push_back(std::move(read.quota));
-  }
-  co_return core;
-}
-
-// Returns the holders of the lacking names. Adds those that would stay to the answer.
-base::Task<base::Result<std::vector<inspect::LackHolders>>> HoldersOfLacks(
-    Session& session, WhyAnswer& answer, const std::vector<quota::Quota>& quotas) {
-  std::vector<inspect::LackHolders> lacks;
-  const quota::QuotaApi& api = session.cluster.core();
-  Staying stay;
-  for (const inspect::WhyQuota& line : answer.quotas) {
-    std::vector<std::string> names;
-    for (const inspect::WhyName& name : line.names) {
-      if (name.lacks_for_all) names.push_back(name.name);
-    }
-    if (names.empty()) continue;
-    const bool cluster = !line.mode.empty();
-    if (line.Tried()) continue;
-    quota::Quota quota = *std::ranges::find_if(quotas, [&](const quota::Quota& q) {
-      return q.key.name == line.quota && q.cluster.has_value() == cluster;
-    });
-    quota.key.ns =
-        session.ns;  // holders in other namespaces are left out: the user cannot delete them
-    const inspect::Grouping grouping{.finalizers = true};
-    inspect::HolderBook book(quota, names, grouping);
-    Onlooker look = stay.Look();
-    auto filled = co_await FillBook(session.cluster, api, book, std::move(look));
-    if (!filled) co_return filled.error();
-    for (const std::string& name : names) {
-      lacks.push_back({line.quota, name, book.HoldersOf(name), cluster});
-    }
-  }
-  auto all = co_await stay.Find(session.cluster, session.ns);
-  if (!all) co_return all.error();
-  answer.stay.merge(*all);
-  co_return lacks;
-}
 
 // A workload, and what affects the admission of its pods.
 struct Workload {
@@ -110,15 +65,6 @@ base::Task<base::Result<std::int64_t>> CountPods(Cluster& cluster, Family& famil
   if (has || !has.error().Is(base::ErrorCode::kForbidden)) co_return has;
   cluster.terminal().Warn("its pods are counted by its own status: " + ErrorText(has.error()));
   co_return inspect::PresentPods(object).value_or(0);
-}
-
-base::Task<base::Result<inspect::FitBook>> FitOf(Session& session) {
-  auto quotas = co_await CoreQuotas(session.cluster, session.ns);
-  if (!quotas) co_return quotas.error();
-  ClusterLimits limits(session.cluster);
-  co_await limits.Read("");
-  auto reached = co_await limits.In(session.ns);
-  co_return inspect::FitBook(std::move(*quotas), std::move(reached));
 }
 
 // What the missing pods need of the quotas, and why the server refuses them whatever is free.
@@ -200,24 +146,20 @@ WhyAnswer Compare(const json::Value& object, const Workload& workload, std::int6
   return answer;
 }
 
-base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const json::Value& object) {
+base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const Books& books,
+                                                    const json::Value& object) {
   auto workload = co_await ReadWorkload(session, object);
   if (!workload) co_return workload.error();
   Family family(session.cluster, session.ns, object);
   const auto has = co_await CountPods(session.cluster, family, object);
   if (!has) co_return has.error();
-  const auto fit = co_await FitOf(session);
-  if (!fit) co_return fit.error();
-  Counters counters(*co_await session.cluster.Kinds(), session.cluster.core());
-  auto needs = NeedsFinder(session, *workload, *fit, counters).Find(object, *has);
+  ApiBook& core = books.core();
+  auto needs = NeedsFinder(session, *workload, core.book, core.counters).Find(object, *has);
   if (!needs) co_return needs.error();
-  WhyAnswer answer = Compare(object, *workload, *has, *fit, std::move(*needs));
+  WhyAnswer answer = Compare(object, *workload, *has, core.book, std::move(*needs));
   answer.top = co_await family.TopOf(object);
   if (answer.has < answer.wants) answer.refusal = co_await family.LastRefusal();
-  if (!answer.Refused()) co_return answer;
-  auto lacks = co_await HoldersOfLacks(session, answer, fit->quotas());
-  if (!lacks) co_return lacks.error();
-  answer.room = inspect::RoomFor(answer, *lacks);
+  if (auto found = co_await FindRoom(session, books, answer); !found) co_return found.error();
   co_return answer;
 }
 
@@ -228,20 +170,37 @@ struct Explained {
   json::Value value;
 };
 
+// True for what quotas count and of which no controller makes more that they count.
+bool IsCountedAlone(const json::Value& object) {
+  return inspect::Is(object, inspect::kPod) || inspect::Is(object, inspect::kBinding) ||
+         inspect::Is(object, {"Volume", "storage.ironcore.dev"}) ||
+         inspect::Is(object, {"Bucket", "storage.ironcore.dev"});
+}
+
+Explained Tell(const Session& session, const WhyAnswer& answer) {
+  return {.refused = answer.Refused(),
+          .text = inspect::WhyText(answer, session.scheduler.WallNow()),
+          .value = inspect::WhyValue(answer)};
+}
+
 base::Task<base::Result<Explained>> ExplainOne(Session& session, std::string argument) {
   auto named = co_await FindNamed(session.cluster, argument);
   if (!named) co_return named.error();
   auto object = co_await GetObject(session.cluster, *named, session.ns);
   if (!object) co_return object.error();
-  if (api::Kind(*object) == "Pod") {
-    co_return Explained{.text = inspect::WhyPodText(*object),
-                        .value = inspect::WhyPodValue(*object)};
+  if (IsCountedAlone(*object)) {
+    co_return Explained{.refused = inspect::IsHeldByQuota(*object),
+                        .text = inspect::WhyStoredText(*object),
+                        .value = inspect::WhyStoredValue(*object)};
   }
-  auto answer = co_await ExplainWorkload(session, *object);
+  const auto books = co_await ReadBooks(session);
+  if (!books) co_return books.error();
+  auto parts = co_await ExplainParts(session, **books, *object);
+  if (!parts) co_return parts.error();
+  if (*parts) co_return Tell(session, **parts);
+  auto answer = co_await ExplainWorkload(session, **books, *object);
   if (!answer) co_return answer.error();
-  co_return Explained{.refused = answer->Refused(),
-                      .text = inspect::WhyText(*answer, session.scheduler.WallNow()),
-                      .value = inspect::WhyValue(*answer)};
+  co_return Tell(session, *answer);
 }
 
 // As kubectl does: one document, or a List of several.

@@ -112,7 +112,7 @@ std::string SuiteOf(const CheckedSpace& space) {
             ? "used " + BeforeText(line) + ", asked " + line.asked.ToString() + ", limit " +
                   line.hard.ToString() + HeldText(line) + ": lacks " + line.lacking->ToString()
             : "";
-    suite.Add("quota " + TitleOf(space.book.quotas()[line.quota]), line.name, failure);
+    suite.Add("quota " + space.book.TitleOf(line.quota), line.name, failure);
   }
   for (const Objection& objection : space.book.objections()) {
     suite.Add(objection.of.ToString(), "what is demanded of it", objection.text);
@@ -178,7 +178,8 @@ std::string SuiteOfUnknown(const Checked& checked) {
 
 json::Value LineValue(const CheckedSpace& space, const FitLine& line) {
   const quota::Quota& quota = space.book.quotas()[line.quota];
-  json::Object item{{"namespace", space.ns}, {"quota", TitleOf(quota)}, {"resource", line.name}};
+  json::Object item{
+      {"namespace", space.ns}, {"quota", space.book.TitleOf(line.quota)}, {"resource", line.name}};
   if (line.before) item.Set("before", line.before->ToString());
   item.Set("asked", line.asked.ToString());
   item.Set("after", line.after.ToString());
@@ -211,7 +212,9 @@ std::string ServerText(const std::vector<ServerAnswer>& answers) {
 }
 
 Table CheckTable(const std::vector<CheckedSpace>& spaces) {
-  const bool namespaces = spaces.size() > 1;
+  // A namespace has a space for each quota API.
+  const bool namespaces = std::ranges::any_of(
+      spaces, [&](const CheckedSpace& space) { return space.ns != spaces.front().ns; });
   Table table{.titles = {"QUOTA", "RESOURCE", "BEFORE", "ASKED", "AFTER", "LIMIT", "FITS"},
               .rows = {}};
   if (namespaces) table.titles.insert(table.titles.begin(), "NAMESPACE");
@@ -219,7 +222,7 @@ Table CheckTable(const std::vector<CheckedSpace>& spaces) {
     for (const FitLine& line : space.book.Lines()) {
       const quota::Quota& quota = space.book.quotas()[line.quota];
       const Tone tone = !line.lacking ? Tone::kGood : line.tried ? Tone::kNear : Tone::kFull;
-      std::vector<Cell> row{TitleOf(quota),
+      std::vector<Cell> row{space.book.TitleOf(line.quota),
                             line.name,
                             BeforeText(line),
                             line.asked.ToString(),
@@ -298,9 +301,8 @@ json::Value CheckValue(const Checked& checked) {
                                            {"message", objection.text}});
     }
     for (const auto& [quota, text] : RefusalsIn(space.book)) {
-      refusals.emplace_back(json::Object{{"namespace", space.ns},
-                                         {"quota", TitleOf(space.book.quotas()[quota])},
-                                         {"message", text}});
+      refusals.emplace_back(json::Object{
+          {"namespace", space.ns}, {"quota", space.book.TitleOf(quota)}, {"message", text}});
     }
   }
   json::Object value{{"kind", "QuotaCheck"},

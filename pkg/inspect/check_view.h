@@ -10,7 +10,7 @@
 
 namespace inspect {
 
-// The result for one namespace.
+// The result for the quotas of one API in one namespace.
 struct CheckedSpace {
   std::string ns;
   FitBook book;

@@ -16,14 +16,6 @@ namespace {
 using json::Object;
 using json::Value;
 
-Value MadeBy(const Value& maker, std::string_view api_version, std::string_view kind,
-             const std::string& name) {
-  Value made = Object{{"apiVersion", api_version}, {"kind", kind}};
-  made.Make({"metadata", "namespace"}) = api::Namespace(maker);
-  made.Make({"metadata", "name"}) = name;
-  return made;
-}
-
 // Members that tell that an operator makes pods of a custom resource.
 bool TellsOfPods(std::string_view name, const Value& value) {
   if (name == "template") return value.At({"spec"}) != nullptr;
@@ -53,6 +45,8 @@ bool MentionsPods(const Value& value) {
 
 bool LooksLikeMore(const Value& object) {
   const std::string group = GroupOf(api::ApiVersion(object));
+  // What Karmada makes of its bindings is in other namespaces.
+  if (group == "work.karmada.io") return false;
   const bool custom = group.find('.') != std::string::npos && !group.ends_with(".k8s.io");
   const Value* spec = object.At({"spec"});
   if (custom) return spec != nullptr && MentionsPods(*spec);
@@ -86,6 +80,34 @@ void Expander::EndHook() {
 void Expander::NoteUncounted(const std::string& text) {
   Note(text);
   expansion_.uncounted.push_back(expansion_.notes.back());
+}
+
+void Expander::AddBinding(const Value& whole, const Value& stored) {
+  if (!surroundings_.propagation) return;
+  Bound bound = BindingOf(whole, *surroundings_.propagation, stored);
+  const bool told = bound.binding.IsNull() || PodSpecOf(whole) != nullptr;
+  if (bound.unknown.empty() && !told && LooksLikeMore(whole)) {
+    bound.unknown = "what Karmada's interpreter reads of it is not known";
+  }
+  if (!bound.unknown.empty()) {
+    Note(bound.unknown);
+    expansion_.unpropagated.push_back(expansion_.notes.back());
+  }
+  if (bound.binding.IsNull()) return;
+  if (stored.IsNull()) {
+    Add(std::move(bound.binding));
+  } else {
+    expansion_.pieces.push_back({.object = std::move(bound.binding), .stored = stored, .of = of_});
+  }
+}
+
+void Expander::AddMachineParts(const Value& machine, const Value& stored) {
+  for (Value& part : MachineParts(machine)) {
+    const auto before = MachineParts(stored);
+    const bool there = std::ranges::any_of(
+        before, [&](const Value& other) { return NameOf(other) == NameOf(part); });
+    if (!there) Add(std::move(part));
+  }
 }
 
 Piece Expander::NewPiece(Value object, std::int64_t count) const {

@@ -22,6 +22,11 @@ class Expander {
   void Note(const std::string& text);
   // Notes what is not counted.
   void NoteUncounted(const std::string& text);
+  // Adds Karmada's ResourceBinding of the object, which is complete. `stored` is the present one;
+  // null if there is none.
+  void AddBinding(const json::Value& whole, const json::Value& stored = {});
+  // Adds what ironcore makes of the ephemeral parts of a machine that the `stored` one lacks.
+  void AddMachineParts(const json::Value& machine, const json::Value& stored = {});
 
   void Add(json::Value object, std::int64_t count = 1);
   // Adds new pods from a template, with their claims. Errors: kMalformed; kInvalidArgument if a

@@ -26,15 +26,35 @@ base::Error Unread(const quota::ObjectFacts& facts) {
   return {.code = base::ErrorCode::kMalformed, .message = facts.flaw};
 }
 
-base::Result<quota::Resolved> Resolve(const Counter& counter, const json::Value& object,
-                                      base::WallTime now) {
+struct Read {
+  quota::Resolved resolved;
+  std::string flaw;
+};
+
+base::Result<Read> Resolve(const Counter& counter, const json::Value& object, base::WallTime now) {
   auto facts = counter.evaluator->facts_of(object, {now});
   if (!facts) return facts.error();
   if (!facts->now.unread.empty()) return Unread(*facts);
-  quota::Resolved resolved{.subject = std::move(facts->now)};
-  if (counter.classes == nullptr || resolved.subject.classes.empty()) return resolved;
+  Read read{.resolved = {.subject = std::move(facts->now)}, .flaw = std::move(facts->flaw)};
+  quota::Resolved& resolved = read.resolved;
+  if (counter.classes == nullptr || resolved.subject.classes.empty()) return read;
   resolved.subject.usage = counter.classes->ResolveKnown(resolved.subject, resolved.unknown);
-  return resolved;
+  return read;
+}
+
+// Moves what is unknown only because classes could not be seen out of the request: the server knows
+// them. Whatever else is unknown is so for the server, too, and it refuses the object.
+void TakeUnseen(const Counter& counter, const std::vector<quota::Quota>& quotas,
+                quota::Request& request, Demand& demand) {
+  const bool unseen = !counter.classes_known && request.unknown &&
+                      request.unknown->why.Is(base::ErrorCode::kNotFound);
+  if (!unseen) return;
+  std::vector<const quota::Quota*> all;
+  for (const quota::Quota& quota : quotas) all.push_back(&quota);
+  if (DependsOnUnknown(request, all)) {
+    demand.unknown.push_back("what it uses is not known: " + request.unknown->why.message);
+  }
+  request.unknown.reset();
 }
 
 // Judges each quota separately, because the server's order is unknown.
@@ -54,7 +74,7 @@ void AskOne(quota::Request& request, const json::Value& object, const quota::Quo
 }
 
 // Returns what an update frees at once. Kubernetes' own plugin lowers usage with the update. The
-// daemon counts later what a ClusterQuota gets back.
+// daemon counts later what a ClusterQuota gets back, and a quota of another API.
 void AskFreed(quota::Request request, const std::vector<quota::Quota>& roomy, Demand& demand) {
   if (!request.before) return;
   std::swap(request.after, *request.before);
@@ -83,8 +103,8 @@ const quota::ResourceList& LimitsOf(const quota::Quota& quota) {
   return quota.has_status_hard && !quota.status.hard.empty() ? quota.status.hard : quota.hard;
 }
 
-FitBook::FitBook(std::vector<quota::Quota> quotas, Reached reached)
-    : quotas_(std::move(quotas)), places_(quotas_.size()) {
+FitBook::FitBook(std::vector<quota::Quota> quotas, Reached reached, std::string kind)
+    : quotas_(std::move(quotas)), places_(quotas_.size()), kind_(std::move(kind)) {
   const std::size_t own = quotas_.size();
   std::ranges::move(reached.quotas, std::back_inserter(quotas_));
   for (quota::TreePlace& place : reached.places) {
@@ -96,6 +116,15 @@ FitBook::FitBook(std::vector<quota::Quota> quotas, Reached reached)
   for (const quota::Quota& quota : quotas_) roomy_.push_back(Roomy(quota));
 }
 
+std::string FitBook::TitleOf(std::size_t quota) const {
+  return kind_.empty() ? inspect::TitleOf(quotas_[quota]) : NameOf(quota);
+}
+
+std::string FitBook::NameOf(std::size_t quota) const {
+  const std::string& name = quotas_[quota].key.name;
+  return kind_.empty() ? name : kind_ + "/" + name;
+}
+
 base::Result<Demand> FitBook::DemandOf(const Counter& counter, const json::Value& object,
                                        const std::optional<json::Value>& stored,
                                        base::WallTime now) const {
@@ -105,18 +134,25 @@ base::Result<Demand> FitBook::DemandOf(const Counter& counter, const json::Value
                          .classes = counter.classes,
                          .object = &object,
                          .uid = {},
-                         .after = std::move(after->subject)};
-  request.unknown = std::move(after->unknown);
+                         .after = std::move(after->resolved.subject)};
+  request.unknown = std::move(after->resolved.unknown);
   if (stored) {
     auto before = Resolve(counter, *stored, now);
     if (!before) return before.error();
-    request.before = std::move(before->subject);
+    request.before = std::move(before->resolved.subject);
+    // As admission: what was unknown or wrong before is no reason to refuse an update.
+    if (request.before->classes == request.after.classes) request.unknown.reset();
+    if (before->flaw == after->flaw) after->flaw.clear();
   }
   Demand demand{.of = std::vector<quota::ResourceList>(quotas_.size()), .objections = {}};
+  if (!after->flaw.empty() && !quotas_.empty()) {
+    demand.objections.push_back("it cannot be counted: " + after->flaw);
+  }
+  TakeUnseen(counter, roomy_, request, demand);
   for (std::size_t i = 0; i < roomy_.size(); ++i) {
     AskOne(request, object, roomy_[i], places_[i].above, i, demand);
   }
-  AskFreed(std::move(request), roomy_, demand);
+  if (kind_.empty()) AskFreed(std::move(request), roomy_, demand);
   return demand;
 }
 
@@ -130,6 +166,7 @@ void FitBook::Object(const Piece& piece, const Demand& demand) {
   for (const std::string& text : demand.objections) Note({piece.of, text}, objections_);
   for (const std::string& text : piece.refusals) Note({piece.of, text}, objections_);
   for (const std::string& text : demand.warnings) Note({piece.of, text}, warnings_);
+  for (const std::string& text : demand.unknown) Note({piece.of, text}, unknown_);
 }
 
 base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base::WallTime now) {

@@ -19,6 +19,7 @@ namespace inspect {
 struct Counter {
   const quota::Evaluator* evaluator = nullptr;
   const quota::ClassTable* classes = nullptr;  // may be null
+  bool classes_known = true;                   // false: `classes` may lack some that exist
 };
 
 // The amounts that one object needs of each quota, in the order of the quotas, and the reasons to
@@ -28,6 +29,7 @@ struct Demand {
   std::vector<quota::ResourceList> freed = {};  // by an update, at once
   std::vector<std::string> objections{};        // "failed quota: q: must specify limits.cpu for: c"
   std::vector<std::string> warnings{};          // the same from quotas in mode Warn or Audit
+  std::vector<std::string> unknown{};           // what it uses of classes that are not known
 };
 
 using CounterOf = std::function<const Counter*(const json::Value& object)>;
@@ -53,10 +55,15 @@ struct Objection {
 
 class FitBook {
  public:
-  // `quotas` are those of one namespace, `reached` the ClusterQuotas that limit it.
-  explicit FitBook(std::vector<quota::Quota> quotas, Reached reached = {});
+  // `quotas` are those of one API in one namespace, `reached` the ClusterQuotas that limit it.
+  // `kind` is that of the quotas for tables, "" for Kubernetes' own.
+  explicit FitBook(std::vector<quota::Quota> quotas, Reached reached = {}, std::string kind = {});
 
   [[nodiscard]] const std::vector<quota::Quota>& quotas() const { return quotas_; }
+  // Returns "compute", "clusterquota/team-a", "karmadaquota.policy.karmada.io/all".
+  [[nodiscard]] std::string TitleOf(std::size_t quota) const;
+  // The same, with the plain name of a ClusterQuota.
+  [[nodiscard]] std::string NameOf(std::size_t quota) const;
 
   // Errors: kMalformed if the usage of the object cannot be computed.
   [[nodiscard]] base::Result<Demand> DemandOf(const Counter& counter, const json::Value& object,
@@ -75,6 +82,8 @@ class FitBook {
   [[nodiscard]] const std::vector<Objection>& objections() const { return objections_; }
   // Objections of quotas in mode Warn or Audit.
   [[nodiscard]] const std::vector<Objection>& warnings() const { return warnings_; }
+  // What objects use of classes that are not known.
+  [[nodiscard]] const std::vector<Objection>& unknown() const { return unknown_; }
   // Returns the refusal of a ClusterQuota to all needs together; "" if it would admit them, or if
   // it is another kind of quota.
   [[nodiscard]] std::string RefusalOf(std::size_t quota) const;
@@ -100,6 +109,8 @@ class FitBook {
   std::vector<Sum> asked_;
   std::vector<Objection> objections_;
   std::vector<Objection> warnings_;
+  std::vector<Objection> unknown_;
+  std::string kind_;
 };
 
 // Returns the limits that admission enforces: status.hard, or spec.hard while there is no status.

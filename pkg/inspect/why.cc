@@ -1,6 +1,7 @@
 #include "pkg/inspect/why.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace inspect {
@@ -33,7 +34,8 @@ class Explainer {
  public:
   Explainer(const FitBook& fit, const Demand& demand, std::int64_t missing,
             const std::vector<ClaimDemand>& claims)
-      : standings_(fit.Standings()),
+      : fit_(fit),
+        standings_(fit.Standings()),
         one_(demand.of),
         all_(Times(demand.of, std::max<std::int64_t>(1, missing))) {
     for (const ClaimDemand& claim : claims) {
@@ -47,7 +49,7 @@ class Explainer {
 
   [[nodiscard]] WhyQuota Explain(std::size_t index) const {
     const quota::Quota& quota = *standings_[index].quota;
-    WhyQuota answer{.quota = quota.key.name, .names = {}, .objection = ""};
+    WhyQuota answer{.quota = fit_.NameOf(index), .names = {}, .objection = ""};
     if (quota.cluster) answer.mode = ModeText(quota);
     for (const auto& [name, amount] : all_[index]) {
       WhyName line{.name = name, .hard = LimitsOf(quota).Get(name)};
@@ -73,6 +75,7 @@ class Explainer {
   }
 
  private:
+  const FitBook& fit_;
   std::vector<quota::Standing> standings_;
   std::vector<quota::ResourceList> one_;
   std::vector<quota::ResourceList> all_;
@@ -175,6 +178,15 @@ WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, co
     if (!line.names.empty() || !line.objection.empty()) answer.quotas.push_back(std::move(line));
   }
   return answer;
+}
+
+void Join(WhyAnswer more, WhyAnswer& answer) {
+  for (const auto& [name, amount] : more.each) answer.each.Set(name, amount);
+  std::ranges::move(more.quotas, std::back_inserter(answer.quotas));
+  for (std::string& text : more.refusals) {
+    const bool told = std::ranges::find(answer.refusals, text) != answer.refusals.end();
+    if (!told) answer.refusals.push_back(std::move(text));
+  }
 }
 
 std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lacks) {

@@ -27,7 +27,7 @@ struct WhyName {
 };
 
 struct WhyQuota {
-  std::string quota;
+  std::string quota;  // FitBook::NameOf()
   std::vector<WhyName> names;
   std::string objection;  // what the pod must specify but does not; "" if nothing
   // For a ClusterQuota: its mode, and its refusal of the next pod.
@@ -45,7 +45,8 @@ struct Refusal {
 
 struct WhyAnswer {
   ObjectName of;
-  ObjectName top;  // its topmost owner, or itself, which holds its pods
+  ObjectName top;               // its topmost owner, or itself, which holds its pods
+  std::string of_what = "pod";  // what it wants
   std::int64_t wants = 0;
   std::int64_t has = 0;
   std::int64_t earlier = 0;  // pods of an earlier template, which a rollout replaces
@@ -73,6 +74,9 @@ WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, co
                   const Demand& demand,
                   std::int64_t at_once = std::numeric_limits<std::int64_t>::max(),
                   const std::vector<ClaimDemand>& claims = {});
+
+// Adds what the quotas of another API say of the same objects.
+void Join(WhyAnswer more, WhyAnswer& answer);
 
 // The holders of a name that a quota lacks.
 struct LackHolders {

@@ -36,13 +36,13 @@ std::string NameText(const WhyName& name) {
   return text + " for the next, " + name.lacks_for_all->ToString() + " for all";
 }
 
-std::string Pods(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " pod" : " pods");
+std::string Counted(std::int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 std::string Head(const WhyAnswer& answer) {
-  std::string text = answer.of.ToString() + " wants " + Pods(answer.wants) + " and has " +
-                     std::to_string(answer.has);
+  std::string text = answer.of.ToString() + " wants " + Counted(answer.wants, answer.of_what) +
+                     " and has " + std::to_string(answer.has);
   if (answer.earlier > 0) {
     text += ", beside " + std::to_string(answer.earlier) + " of an earlier template";
   }
@@ -130,6 +130,7 @@ json::Value WhyValue(const WhyAnswer& answer) {
                      {"object", answer.of.ToString()},
                      {"wants", answer.wants},
                      {"has", answer.has}};
+  if (answer.of_what != "pod") value.Set("of", answer.of_what);
   if (answer.earlier > 0) value.Set("ofEarlierTemplate", answer.earlier);
   value.Set("refused", answer.Refused());
   value.Set("quotas", std::move(quotas));

@@ -15,6 +15,8 @@ base::Result<Expansion> Expand(const Value& object, const Surroundings& surround
     return expander.Take();
   }
   if (auto added = expander.AddItself(); !added) return added.error();
+  expander.AddBinding(object);
+  if (Is(object, kMachine)) expander.AddMachineParts(object);
   const auto plan = expander.Scaled(PodsOf(object, surroundings.nodes_for));
   expander.NoteAbout(plan);
   if (Is(object, kCronJob)) {

@@ -1,8 +1,8 @@
 #pragma once
 
 // Expands a manifest into everything that applying it creates: the object itself, and the objects
-// of controllers: ReplicaSets, Jobs, pods, claims. An unknown kind counts as one object; if it
-// looks like a workload, a note says so. Pure; any thread.
+// of controllers: ReplicaSets, Jobs, pods, claims, volumes of machines, bindings of Karmada. An
+// unknown kind counts as one object; if it looks like a workload, a note says so. Pure; any thread.
 
 #include <optional>
 #include <set>
@@ -15,6 +15,7 @@
 #include "pkg/inspect/made.h"
 #include "pkg/inspect/owners.h"
 #include "pkg/inspect/pod_plan.h"
+#include "pkg/inspect/propagation.h"
 #include "pkg/inspect/rollout.h"
 
 namespace inspect {
@@ -25,6 +26,8 @@ struct Expansion {
   std::vector<std::string> notes;  // for users: assumptions, and what is unknown
   // Those of the notes that tell of objects that are not counted.
   std::vector<std::string> uncounted = {};
+  // The same for objects that only quotas of Karmada count.
+  std::vector<std::string> unpropagated = {};
 };
 
 // The needed facts about the cluster.
@@ -38,6 +41,8 @@ struct Surroundings {
   Autoscalers autoscalers = {};
   // nullopt: no quota limits what is created from them.
   std::optional<ClaimTemplates> claim_templates = {};
+  // nullopt: no quota limits ResourceBindings.
+  std::optional<Propagation> propagation = {};
 };
 
 // Returns everything that creating the object creates in its namespace. Errors: kMalformed;
@@ -51,9 +56,11 @@ base::Result<Expansion> ExpandScaling(const json::Value& stored, const Surroundi
 // Returns everything that applying the object over the `stored` one creates and deletes. `stored`
 // must be complete. `made` is what its controller has made of it; nullopt: not known, so its pods
 // are taken to be like new ones of its stored template, and what a rollout frees is uncounted.
-// Errors: the same.
+// `binding` is the ResourceBinding that Karmada has made of it; null if there is none. Errors: the
+// same.
 base::Result<Expansion> ExpandChange(const json::Value& object, const json::Value& stored,
                                      const Surroundings& surroundings,
-                                     const std::optional<Made>& made = {});
+                                     const std::optional<Made>& made = {},
+                                     const json::Value& binding = {});
 
 }  // namespace inspect

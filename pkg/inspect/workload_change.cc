@@ -150,11 +150,13 @@ base::Result<Expansion> ExpandScaling(const Value& stored, const Surroundings& s
 
 base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
                                      const Surroundings& surroundings,
-                                     const std::optional<Made>& made) {
+                                     const std::optional<Made>& made, const Value& binding) {
   Expander expander(object, surroundings);
   if (HelmPhaseOf(object) == HelmPhase::kNever) return expander.Take();
   const Value whole = Applied(object, stored);
   expander.AddUpdate(stored, whole);
+  expander.AddBinding(whole, binding);
+  if (Is(whole, kMachine)) expander.AddMachineParts(whole, stored);
   const Apply apply(object, stored);
   const auto same = [&] {
     return IsContained(SpecOf(object), SpecOf(stored)) && apply.Keeps({"spec"});

@@ -37,6 +37,39 @@ bool HasEndpoints(const Value& service) {
          selector != nullptr && selector->IsObject() && !selector->AsObject()->empty();
 }
 
+Value MadeBy(const Value& maker, std::string_view api_version, std::string_view kind,
+             const std::string& name) {
+  Value made = Object{{"apiVersion", api_version}, {"kind", kind}};
+  made.Make({"metadata", "namespace"}) = api::Namespace(maker);
+  made.Make({"metadata", "name"}) = name;
+  return made;
+}
+
+std::vector<Value> MachineParts(const Value& machine) {
+  struct Part {
+    std::string_view list;
+    std::string_view from;
+    std::string_view api_version;
+    std::string_view kind;
+  };
+  constexpr Part kParts[] = {
+      {"volumes", "volumeTemplate", "storage.ironcore.dev/v1alpha1", "Volume"},
+      {"networkInterfaces", "networkInterfaceTemplate", "networking.ironcore.dev/v1alpha1",
+       "NetworkInterface"}};
+  std::vector<Value> made;
+  for (const Part& part : kParts) {
+    for (const Value& one : machine.ArrayAt({"spec", part.list})) {
+      const Value* spec = one.At({"ephemeral", part.from, "spec"});
+      if (spec == nullptr) continue;
+      const std::string name = std::string(api::Name(machine)) + "-";
+      made.push_back(
+          MadeBy(machine, part.api_version, part.kind, name + std::string(one.StringAt({"name"}))));
+      made.back().Make({"spec"}) = *spec;
+    }
+  }
+  return made;
+}
+
 std::int64_t HistoryOf(const Value& cron_job) {
   // The API's defaults.
   const auto kept = [&](const char* limit, std::int64_t fallback) {

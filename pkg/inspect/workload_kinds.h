@@ -1,9 +1,12 @@
 #pragma once
 
-// The kinds whose controllers create pods, and how to read their fields. Pure; any thread.
+// The kinds whose controllers create pods or other objects, and how to read their fields. Pure; any
+// thread.
 
 #include <initializer_list>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "pkg/json/value.h"
 
@@ -23,6 +26,7 @@ inline constexpr WorkloadKind kReplicationController{"ReplicationController", ""
 inline constexpr WorkloadKind kPod{"Pod", ""};
 inline constexpr WorkloadKind kService{"Service", ""};
 inline constexpr WorkloadKind kClaim{"PersistentVolumeClaim", ""};
+inline constexpr WorkloadKind kMachine{"Machine", "compute.ironcore.dev"};
 
 bool Is(const json::Value& object, const WorkloadKind& kind);
 
@@ -37,6 +41,14 @@ const json::Value* PodSpecOf(const json::Value& object);
 
 // True if controllers make Endpoints and EndpointSlices for the Service.
 bool HasEndpoints(const json::Value& service);
+
+// Returns an object that a controller makes for another one, without a spec.
+json::Value MadeBy(const json::Value& maker, std::string_view api_version, std::string_view kind,
+                   const std::string& name);
+
+// Returns what ironcore makes of the ephemeral parts of a machine, which may be null: volumes and
+// network interfaces (ironcore v0.5.0, internal/controllers/compute).
+std::vector<json::Value> MachineParts(const json::Value& machine);
 
 // Returns how many finished Jobs a CronJob keeps.
 std::int64_t HistoryOf(const json::Value& cron_job);
