@@ -45,7 +45,7 @@ Crowd::~Crowd() { CHECK(guests_.empty()) << "a crowd that still has guests"; }
 
 bool Crowd::MakeRoom() {
   if (!full()) return true;
-  Guest* guest = Heaviest(Scarce::kConnections, nullptr);
+  Guest* guest = Heaviest(Scarce::kConnections, Among::kAll, nullptr);
   if (guest == nullptr) return false;
   // Leaves first: GiveWay() may close the connection, which must not count any more.
   guest->Leave();
@@ -60,7 +60,7 @@ bool Crowd::ComesFirst(const Guest& a, const Guest& b) {
   return of_a != of_b ? of_a < of_b : a.since_ > b.since_;
 }
 
-Crowd::Guest* Crowd::Heaviest(Scarce what, Guest* asking) const {
+Crowd::Guest* Crowd::Heaviest(Scarce what, Among among, Guest* asking) const {
   const base::TimePoint now = clock_.Now();
   Guest* heaviest = asking;
   std::optional<Weight> most;
@@ -78,6 +78,7 @@ Crowd::Guest* Crowd::Heaviest(Scarce what, Guest* asking) const {
   for (Guest* guest : guests_) {
     if (guest == asking || guest->state_ == Guest::State::kInHand) continue;
     if (what == Scarce::kBytes && guest->bytes_ == 0) continue;
+    if (among == Among::kUnproven && !guest->unproven()) continue;
     if (!outweighs(*guest)) continue;
     heaviest = guest;
   }
@@ -88,18 +89,24 @@ void Crowd::SetBytes(Guest& guest, std::size_t bytes) {
   Share& share = guest.share_->second;
   bytes_ = bytes_ - guest.bytes_ + bytes;
   share.bytes = share.bytes - guest.bytes_ + bytes;
+  if (guest.unproven()) bytes_unproven_ = bytes_unproven_ - guest.bytes_ + bytes;
   guest.bytes_ = bytes;
 }
 
 bool Crowd::MakeRoomFor(Guest& asking) {
-  while (bounds_.bytes != 0 && bytes_ > bounds_.bytes) {
-    Guest* guest = Heaviest(Scarce::kBytes, &asking);
+  const auto above = [](std::size_t bytes, std::size_t bound) {
+    return bound != 0 && bytes > bound;
+  };
+  for (;;) {
+    // A guest that is known, or being handled, adds nothing to the bytes of the unproven.
+    const bool of_unproven = asking.unproven() && above(bytes_unproven_, bounds_.bytes_unproven);
+    if (!of_unproven && !above(bytes_, bounds_.bytes)) return true;
+    Guest* guest = Heaviest(Scarce::kBytes, of_unproven ? Among::kUnproven : Among::kAll, &asking);
     if (guest == &asking) return false;
     // Before GiveWay(), which only closes or forgets, and must not call back.
     SetBytes(*guest, 0);
     guest->GiveWay(Scarce::kBytes);
   }
-  return true;
 }
 
 Crowd::Guest::Guest(Crowd& crowd, const std::string& address)
@@ -124,8 +131,16 @@ void Crowd::Guest::Leave() {
 
 void Crowd::Guest::Become(State state) {
   if (!here_) return;
+  if (unproven()) crowd_.bytes_unproven_ -= bytes_;
   state_ = state;
+  if (unproven()) crowd_.bytes_unproven_ += bytes_;
   since_ = crowd_.clock_.Now();
+}
+
+void Crowd::Guest::SetKnown(bool known) {
+  if (unproven()) crowd_.bytes_unproven_ -= bytes_;
+  known_ = known;
+  if (unproven()) crowd_.bytes_unproven_ += bytes_;
 }
 
 bool Crowd::Guest::Hold(std::size_t bytes) {

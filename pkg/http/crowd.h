@@ -16,6 +16,9 @@
 // Within a group, guests of the address with the most connections or bytes come first, then the
 // guest that holds most, then the oldest. A guest whose request is being handled never gives way.
 //
+// New guests share a part of the bytes only, until their requests are complete: anybody can begin a
+// request, and memory that was used once is given back late.
+//
 // Single-threaded.
 
 #include <chrono>
@@ -33,7 +36,8 @@ class Crowd {
   enum class Scarce { kConnections, kBytes };
   struct Bounds {
     std::size_t connections = 0;
-    std::size_t bytes = 0;  // 0: none
+    std::size_t bytes = 0;           // 0: none
+    std::size_t bytes_unproven = 0;  // of new guests whose requests are not being handled; 0: none
   };
   class Guest;
 
@@ -61,8 +65,10 @@ class Crowd {
   };
   struct Weight;
 
+  enum class Among { kAll, kUnproven };
+
   // The guest that should give way: one of those that can, or `asking`, which may be null.
-  [[nodiscard]] Guest* Heaviest(Scarce what, Guest* asking) const;
+  [[nodiscard]] Guest* Heaviest(Scarce what, Among among, Guest* asking) const;
   void SetBytes(Guest& guest, std::size_t bytes);
   bool MakeRoomFor(Guest& asking);
 
@@ -70,6 +76,7 @@ class Crowd {
   const base::Clock& clock_;
   std::size_t size_ = 0;
   std::size_t bytes_ = 0;
+  std::size_t bytes_unproven_ = 0;
   std::list<Guest*> guests_;
   std::map<std::string, Share> shares_;  // by address
 };
@@ -94,7 +101,7 @@ class Crowd::Guest {
   enum class State { kWaiting, kMoving, kInHand };
   void Become(State state);
   // Whether its last request was answered well.
-  void SetKnown(bool known) { known_ = known; }
+  void SetKnown(bool known);
 
   // Sets how many bytes it holds; others may have to give way. False: it should itself give way,
   // and its bytes are unchanged.
@@ -106,6 +113,8 @@ class Crowd::Guest {
  private:
   friend class Crowd;
   void Leave();
+  // Whether its bytes count against Bounds::bytes_unproven.
+  [[nodiscard]] bool unproven() const { return !known_ && state_ != State::kInHand; }
 
   Crowd& crowd_;
   std::list<Guest*>::iterator place_;

@@ -37,7 +37,10 @@ class AsioServer final : public Server {
   AsioServer(asio::any_io_executor executor, ServerOptions options, Handler handler)
       : options_(std::move(options)),
         handler_(std::move(handler)),
-        crowd_({.connections = options_.max_connections, .bytes = options_.max_held_bytes}, clock_),
+        crowd_({.connections = options_.max_connections,
+                .bytes = options_.max_held_bytes,
+                .bytes_unproven = options_.max_unproven_bytes},
+               clock_),
         handshakes_(std::make_shared<HandshakeQueue>(executor)),
         acceptor_(executor),
         pause_(executor),

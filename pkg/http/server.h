@@ -44,6 +44,9 @@ struct ServerOptions {
   // cost of a connection, 20 kB with TLS, is bounded by max_connections: idle connections never
   // block a request. 0: no bound.
   std::size_t max_held_bytes = 0;
+  // The part of max_held_bytes for connections without a good answer yet, until their requests are
+  // complete. 0: all of it.
+  std::size_t max_unproven_bytes = 0;
   std::chrono::milliseconds header_timeout{30'000};
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds idle_timeout{95'000};  // more than the 90 s of kube-apiserver's client

@@ -279,6 +279,8 @@ http::ServerOptions WebhookServerOptions() {
   http::ServerOptions options;
   options.max_body_bytes = std::size_t{16} << 20;
   options.max_held_bytes = std::size_t{64} << 20;
+  // A body of the largest size, beside the handshakes of 85 others.
+  options.max_unproven_bytes = std::size_t{20} << 20;
   options.max_header_bytes = std::size_t{16} << 10;
   options.header_timeout = options.body_timeout = options.write_timeout = std::chrono::seconds(15);
   options.max_requests_per_connection = 50'000;

@@ -234,6 +234,47 @@ TEST_CASE("crowd: slow unknown clients lose their memory to a known client", "[h
   CHECK(party.crowd.bytes() == 100);
 }
 
+TEST_CASE("crowd: unproven clients share a part of the memory", "[http][crowd]") {
+  Party party({.connections = 9, .bytes = 100, .bytes_unproven = 40});
+  Client& known = party.ComeKnown("a");
+  known.Become(State::kMoving);
+  REQUIRE(known.Hold(30));
+  Client& first = party.Come("b");
+  REQUIRE(first.Hold(30));
+  SECTION("the heaviest of them gives way") {
+    Client& second = party.Come("b");
+    CHECK(second.Hold(20));
+    CHECK(first.released());
+    CHECK_FALSE(second.Hold(41));
+    CHECK(second.held() == 20);
+    CHECK_FALSE(known.released());
+  }
+  SECTION("a slow known client does not give way to them") {
+    party.clock.Advance(3s);
+    Client& second = party.Come("c");
+    CHECK(second.Hold(40));
+    CHECK(first.released());
+    CHECK_FALSE(known.released());
+  }
+  SECTION("a request in hand does not count") {
+    first.Become(State::kInHand);
+    Client& second = party.Come("b");
+    CHECK(second.Hold(40));
+    CHECK_FALSE(first.released());
+    // Its answer counts, if it was a bad one.
+    first.Become(State::kMoving);
+    first.MustHold(31);
+    CHECK(second.released());
+  }
+  SECTION("one that was answered well does not count") {
+    first.SetKnown(true);
+    Client& second = party.Come("b");
+    CHECK(second.Hold(40));
+    CHECK_FALSE(first.released());
+    CHECK(party.crowd.bytes() == 100);
+  }
+}
+
 TEST_CASE("crowd: no memory is taken back without a bound on bytes", "[http][crowd]") {
   Party party({.connections = 2, .bytes = 0});
   Client& one = party.Come("a");

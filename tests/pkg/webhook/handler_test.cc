@@ -376,6 +376,7 @@ TEST_CASE("handler: the server accepts a body with two large objects", "[admissi
   const http::ServerOptions options = webhook::WebhookServerOptions();
   CHECK(options.max_body_bytes == 16U << 20);
   CHECK(options.max_held_bytes >= 4 * options.max_body_bytes);
+  CHECK(options.max_unproven_bytes > options.max_body_bytes);
   CHECK(options.idle_timeout > 90s);
   CHECK(options.max_connection_age >= 5min);
 }
