@@ -24,13 +24,9 @@ struct Include {
   std::string target;  // the included path, as written
 };
 
-// "pkg/http", "informers", "controllers", "cmd/quickstart".
-std::string FolderOf(const std::string& path) {
-  const std::size_t first = path.find('/');
-  std::string top = path.substr(0, first);
-  if (top != "pkg" && top != "cmd") return top;
-  return path.substr(0, path.find('/', first + 1));
-}
+// The longest folder of kBelow that contains the file; a program of its own otherwise:
+// "pkg/quota/core" for "pkg/quota/core/evaluators/pods.cc", "cmd/quickstart".
+std::string FolderOf(const std::string& path);
 
 std::vector<Include> AllIncludes() {
   const fs::path root = tests::SourcePath("");
@@ -66,8 +62,15 @@ const std::map<std::string, std::set<std::string>> kBelow = {
     {"pkg/heap", {}},
     {"pkg/metrics", {"pkg/base"}},
     {"pkg/quota", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api"}},
+    {"pkg/quota/core", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/quota"}},
+    {"pkg/quota/cluster",
+     {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/quota", "pkg/quota/core"}},
+    {"pkg/quota/ironcore", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/quota"}},
+    {"pkg/quota/karmada", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/quota"}},
     {"pkg/accounting", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/quota"}},
-    {"pkg/inspect", {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config", "pkg/quota"}},
+    {"pkg/inspect",
+     {"pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config", "pkg/quota",
+      "pkg/quota/core", "pkg/quota/cluster"}},
     {"pkg/debug", {"pkg/base", "pkg/json", "pkg/http", "pkg/metrics", "pkg/queue"}},
     {"pkg/protobuf", {"pkg/base", "pkg/json", "pkg/api"}},
     {"pkg/client", {"pkg/base", "pkg/json", "pkg/api", "pkg/protobuf", "pkg/config", "pkg/http"}},
@@ -78,15 +81,46 @@ const std::map<std::string, std::set<std::string>> kBelow = {
      {"pkg/accounting", "pkg/base", "pkg/json", "pkg/api", "pkg/client", "pkg/quota"}},
     {"pkg/webhook",
      {"informers", "pkg/admission", "pkg/base", "pkg/json", "pkg/api", "pkg/http", "pkg/client",
-      "pkg/quota"}},
-    {"controllers",
+      "pkg/quota", "pkg/quota/cluster"}},
+    {"controllers/usage",
      {"informers", "pkg/accounting", "pkg/admission", "pkg/base", "pkg/json", "pkg/api",
-      "pkg/client", "pkg/queue", "pkg/quota", "pkg/metrics"}},
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/quota/cluster", "pkg/metrics"}},
+    {"controllers/quota/base",
+     {"informers", "pkg/accounting", "pkg/admission", "pkg/base", "pkg/json", "pkg/api",
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/quota/cluster", "pkg/metrics",
+      "controllers/usage"}},
+    {"controllers/quota/events",
+     {"informers", "pkg/accounting", "pkg/admission", "pkg/base", "pkg/json", "pkg/api",
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/quota/cluster", "pkg/metrics",
+      "controllers/usage", "controllers/quota/base"}},
+    {"controllers/quota/cluster",
+     {"informers", "pkg/accounting", "pkg/admission", "pkg/base", "pkg/json", "pkg/api",
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/quota/cluster", "pkg/metrics",
+      "controllers/usage", "controllers/quota/base", "controllers/quota/events"}},
+    {"controllers/quota",
+     {"informers", "pkg/accounting", "pkg/admission", "pkg/base", "pkg/json", "pkg/api",
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/quota/cluster", "pkg/metrics",
+      "controllers/usage", "controllers/quota/base", "controllers/quota/events",
+      "controllers/quota/cluster"}},
+    {"controllers/applied",
+     {"informers", "pkg/accounting", "pkg/admission", "pkg/base", "pkg/json", "pkg/api",
+      "pkg/client", "pkg/queue", "pkg/quota", "pkg/quota/cluster", "pkg/metrics",
+      "controllers/usage", "controllers/quota/base", "controllers/quota/events",
+      "controllers/quota/cluster", "controllers/quota"}},
     {"cmd/command_line", {"pkg/base"}},
     {"cmd/sandbox-apiserver",
      {"cmd/command_line", "pkg/base", "pkg/json", "pkg/quantity", "pkg/api", "pkg/config",
       "pkg/http"}},
 };
+
+std::string FolderOf(const std::string& path) {
+  for (std::size_t end = path.rfind('/'); end != std::string::npos;
+       end = path.rfind('/', end - 1)) {
+    std::string folder = path.substr(0, end);
+    if (kBelow.contains(folder)) return folder;
+  }
+  return path.substr(0, path.find('/', path.find('/') + 1));
+}
 
 // The programs that may include every library.
 const std::set<std::string> kPrograms = {"cmd/kubectl-quota", "cmd/quickstart",

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "controllers/quota/status_conditions.h"
-#include "pkg/quota/cluster/cluster_spec.h"
+#include "controllers/quota/events/status_conditions.h"
+#include "pkg/quota/cluster_spec.h"
 
 namespace manager {
 namespace {

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "controllers/quota/quota_store.h"
+#include "controllers/quota/base/quota_store.h"
 #include "pkg/metrics/registry.h"
 
 namespace manager {

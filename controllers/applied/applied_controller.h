@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "controllers/applied/applied_plan.h"
-#include "controllers/quota/cluster_listener.h"
-#include "controllers/quota/served_resources.h"
-#include "controllers/quota/tracked_resource.h"
+#include "controllers/quota/cluster/cluster_listener.h"
+#include "controllers/usage/served_resources.h"
+#include "controllers/usage/tracked_resource.h"
 #include "informers/reflector.h"
 
 namespace controllers {

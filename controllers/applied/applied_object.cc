@@ -3,8 +3,8 @@
 #include <initializer_list>
 #include <utility>
 
-#include "pkg/quota/cluster/cluster_spec.h"
-#include "pkg/quota/cluster/cluster_status.h"
+#include "pkg/quota/cluster_spec.h"
+#include "pkg/quota/cluster_status.h"
 #include "pkg/quota/hash.h"
 #include "pkg/quota/quantity_field.h"
 #include "pkg/quota/scope_field.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "controllers/quota/questions.h"
-#include "controllers/quota/tracker.h"
+#include "controllers/usage/tracker.h"
 
 namespace controllers {
 

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "controllers/quota/account.h"
-#include "controllers/quota/cluster_status.h"
-#include "controllers/quota/quota_store.h"
+#include "controllers/quota/base/quota_store.h"
+#include "controllers/quota/cluster/cluster_status.h"
 
 namespace controllers {
 

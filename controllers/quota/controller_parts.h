@@ -3,12 +3,12 @@
 // What several parts of one quota controller work with. It outlives them. Single-threaded.
 
 #include "controllers/quota/account.h"
-#include "controllers/quota/complaints.h"
-#include "controllers/quota/controller_options.h"
-#include "controllers/quota/observed_usage.h"
-#include "controllers/quota/quota_store.h"
-#include "controllers/quota/quota_view.h"
-#include "controllers/quota/tracker.h"
+#include "controllers/quota/base/controller_options.h"
+#include "controllers/quota/base/quota_store.h"
+#include "controllers/quota/events/once_log.h"
+#include "controllers/usage/observed_usage.h"
+#include "controllers/usage/quota_view.h"
+#include "controllers/usage/tracker.h"
 
 namespace controllers {
 
@@ -20,7 +20,7 @@ struct ControllerParts {
   Tracker& tracker;
   const ObservedUsage& usage;
   Accounts& accounts;
-  Complaints& complaints;
+  OnceLog& log_once;
   ControllerObserver& observer;
 
   [[nodiscard]] base::TimePoint Now() const { return context.scheduler->Now(); }

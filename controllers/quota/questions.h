@@ -20,7 +20,7 @@
 #include <tuple>
 #include <vector>
 
-#include "controllers/quota/quota_view.h"
+#include "controllers/usage/quota_view.h"
 #include "pkg/accounting/first_seen.h"
 #include "pkg/accounting/strangers.h"
 

@@ -2,7 +2,7 @@
 
 #include <glog/logging.h>
 
-#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/guarantee.h"
 
 namespace controllers {
 namespace {
@@ -29,17 +29,18 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
     : context_(std::move(context)),
       api_(api),
       options_(options),
-      pulse_(context_.scheduler->Now()),
+      stalls_(context_.scheduler->Now()),
       accounts_(*context_.scheduler, options_.identity, options_.crowd),
-      complaints_(api.name),
+      log_once_(api.name),
       store_(api.name, *this, api.form),
       own_namespace_(store_),
       cluster_(api.form.cluster ? NewClusterReach() : nullptr),
       reach_(cluster_ ? static_cast<const Reach&>(*cluster_) : own_namespace_),
       tracker_(context_, api_, served, *this, options.guarded != nullptr && !api.form.cluster),
-      usage_(*context_.scheduler, *context_.client, served, tracker_, pulse_),
-      parts_{context_, api_, options_, store_, tracker_, usage_, accounts_, complaints_, observer},
-      reporter_(parts_, [this] { return quotas_->state().trouble.has_value(); }),
+      usage_(*context_.scheduler, *context_.client, served, tracker_, stalls_),
+      parts_{context_, api_, options_, store_, tracker_, usage_, accounts_, log_once_, observer},
+      reporter_(context_, api_, options_, store_, tracker_,
+                [this] { return quotas_->state().trouble.has_value(); }),
       largest_(cluster_ ? std::make_unique<LargestNamespaces>(
                               *context_.scheduler, *cluster_, store_, usage_,
                               [this](const api::ObjectKey& key) { queue_.Add(key); })
@@ -52,15 +53,15 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       walk_wanted_(context_.scheduler->NewAlarm()),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
       quotas_(NewReflector(context_, api_.resource, api_.fields, quota_metrics_.get(), store_)),
-      writer_(parts_, *quotas_, pulse_),
+      writer_(parts_, *quotas_, stalls_),
       queue_(*context_.scheduler,
              {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}, .seed = options.seed},
              queue_observer),
       reservations_(parts_, reach_, writer_,
                     [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); }),
       recounter_(parts_, writer_, reporter_, cluster_status_ ? &*cluster_status_ : nullptr),
-      resync_(*context_.scheduler, tracker_, complaints_, observer, options_,
-              [this] { ForMany().recount_all = true; }) {
+      resync_(*context_.scheduler, tracker_, log_once_, observer, options_,
+              [this] { Pending().recount_all = true; }) {
   if (!cluster_) return;
   usage_.SetLabels(cluster_.get());
   child_looks_.emplace(
@@ -80,7 +81,7 @@ std::unique_ptr<ClusterReach> QuotaController::NewClusterReach() {
   hooks.on_promises = [this](const auto& quota) { TellChildren(quota); };
   hooks.on_state = [this] {
     reporter_.OnResourceState();
-    ForMany().report_all = true;
+    Pending().report_all = true;
   };
   if (options_.guarded) {
     hooks.limited_by = [this](const quota::ResourceList& hard) { return tracker_.LimitedBy(hard); };
@@ -111,11 +112,11 @@ base::Task<void> QuotaController::Run() {
   for (std::size_t i = 0; i < options_.workers; ++i) {
     workers.Spawn("worker " + api_.name, [this] { return Work(); });
   }
-  pulse_ = Pulse(context_.scheduler->Now());
+  stalls_ = StallDetector(context_.scheduler->Now());
   const std::unique_ptr<base::Alarm> beat = context_.scheduler->NewAlarm();
   while (!co_await base::Stopping()) {
-    co_await beat->WaitUntil(context_.scheduler->Now() + Pulse::kBeat);
-    pulse_.Beat(context_.scheduler->Now());
+    co_await beat->WaitUntil(context_.scheduler->Now() + StallDetector::kBeat);
+    stalls_.Beat(context_.scheduler->Now());
   }
   co_await base::IgnoreCancellation();  // the waits below end without cancellation
   queue_.ShutDown();
@@ -157,15 +158,15 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   if (after == nullptr) {
     if (largest_) largest_->Forget(before->key);
     accounts_.Forget(before->key);
-    complaints_.Forget(before->key.ToString());
+    log_once_.Forget(before->key.ToString());
     return;
   }
   Account& account = accounts_.Of(*after);
   const auto counted = [&] { return parts_.ViewOf(*after).Counted(account.known()); };
   account.OnQuota(context_.scheduler->Now(), before, *after,
                   before == nullptr || !store_.in_order(), counted);
-  complaints_.Say("list of", after->key.ToString(), account.rejected);
-  complaints_.Say("stored status of", after->key.ToString(), after->garbage.why);
+  log_once_.Set("list of", after->key.ToString(), account.rejected);
+  log_once_.Set("stored status of", after->key.ToString(), after->garbage.why);
   if (cluster_ && (before == nullptr || before->status != after->status)) {
     largest_->OnUsed(after->key);
     TellChildren(after->key.name);
@@ -241,7 +242,7 @@ void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
   tracker_.OnResourceState();
   NoticeConstraints();
   reporter_.OnResourceState();
-  ForMany().states.insert_or_assign(evaluator.resource, evaluator);
+  Pending().states.insert_or_assign(evaluator.resource, evaluator);
 }
 
 void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std::string& name) {
@@ -249,7 +250,7 @@ void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std
   // nothing is counted yet, so no quota depends on the class
   if (tracker_.Find(evaluator.resource) == nullptr) return;
   const auto changed =
-      ForMany().classes.try_emplace(evaluator.resource, Concerns::Classes{evaluator, {}}).first;
+      Pending().classes.try_emplace(evaluator.resource, BroadChanges::Classes{evaluator, {}}).first;
   changed->second.names.insert(name);
 }
 
@@ -257,19 +258,19 @@ void QuotaController::OnClassState(const quota::Evaluator& evaluator) {
   tracker_.OnClasses();
   tracker_.OnResourceState();
   reporter_.OnResourceState();
-  ForMany().class_states.insert_or_assign(evaluator.resource, evaluator);
+  Pending().class_states.insert_or_assign(evaluator.resource, evaluator);
 }
 
 void QuotaController::SetSlowestWebhook(base::Duration slowest) {
   accounts_.author.webhook = std::chrono::ceil<std::chrono::seconds>(
       std::min<base::Duration>(slowest, accounting::kLongestWebhook));
   recounter_.SetHold(accounting::HoldFor(accounts_.author.webhook));
-  ForMany().recount_all = true;
+  Pending().recount_all = true;
 }
 
-Concerns& QuotaController::ForMany() {
+BroadChanges& QuotaController::Pending() {
   walk_wanted_->Wake();
-  return concerns_ ? *concerns_ : concerns_.emplace();
+  return pending_ ? *pending_ : pending_.emplace();
 }
 
 base::Task<void> QuotaController::WalkQuotas() {
@@ -279,31 +280,31 @@ base::Task<void> QuotaController::WalkQuotas() {
       co_await base::NextTurn();
       continue;
     }
-    if (!concerns_) {
+    if (!pending_) {
       co_await walk_wanted_->WaitUntil(base::TimePoint::max());
       continue;
     }
-    const Concerns concerns = *std::exchange(concerns_, std::nullopt);
+    const BroadChanges changes = *std::exchange(pending_, std::nullopt);
     QuotaStore::Place place;
     for (bool more = true; more;) {
       more = store_.VisitSome(place, kQuotasAStep,
-                              [&](const quota::Quota& quota) { Visit(quota, concerns); });
+                              [&](const quota::Quota& quota) { Visit(quota, changes); });
       co_await base::NextTurn();
       if (co_await base::Stopping()) co_return;
     }
   }
 }
 
-void QuotaController::Visit(const quota::Quota& quota, const Concerns& concerns) {
-  bool report = concerns.report_all;
-  for (const auto& [resource, evaluator] : concerns.states) {
+void QuotaController::Visit(const quota::Quota& quota, const BroadChanges& changes) {
+  bool report = changes.report_all;
+  for (const auto& [resource, evaluator] : changes.states) {
     report = report || !tracker_.OwnedNames(evaluator, quota.hard).empty();
   }
-  for (const auto& [resource, evaluator] : concerns.class_states) {
+  for (const auto& [resource, evaluator] : changes.class_states) {
     report = report || !quota::NamesOfClasses(evaluator, quota.hard).empty();
   }
-  bool recount = concerns.recount_all || report;
-  for (const auto& [resource, changed] : concerns.classes) {
+  bool recount = changes.recount_all || report;
+  for (const auto& [resource, changed] : changes.classes) {
     // Skip quotas whose objects do not refer to the class: their usage does not depend on it.
     const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
     const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();

@@ -9,18 +9,18 @@
 #include <optional>
 #include <string>
 
+#include "controllers/quota/base/controller_options.h"
+#include "controllers/quota/broad_changes.h"
 #include "controllers/quota/child_looks.h"
-#include "controllers/quota/cluster_listener.h"
-#include "controllers/quota/cluster_reach.h"
-#include "controllers/quota/cluster_status.h"
-#include "controllers/quota/concerns.h"
-#include "controllers/quota/controller_options.h"
-#include "controllers/quota/largest_namespaces.h"
-#include "controllers/quota/quota_reporter.h"
+#include "controllers/quota/cluster/cluster_listener.h"
+#include "controllers/quota/cluster/cluster_reach.h"
+#include "controllers/quota/cluster/cluster_status.h"
+#include "controllers/quota/cluster/largest_namespaces.h"
+#include "controllers/quota/events/quota_reporter.h"
 #include "controllers/quota/recounter.h"
 #include "controllers/quota/reservations.h"
 #include "controllers/quota/resync.h"
-#include "controllers/quota/served_resources.h"
+#include "controllers/usage/served_resources.h"
 #include "pkg/queue/async_queue.h"
 
 namespace controllers {
@@ -75,13 +75,13 @@ class QuotaController final : public QuotaListener, public UsageListener {
   void OnShown(std::string_view ns, const quota::Uid& uid) override;
 
   // The answers of `guarded` have changed.
-  void OnGuards() { ForMany().recount_all = true; }
+  void OnGuards() { Pending().recount_all = true; }
   // The set `exempt` has changed.
-  void OnExempt() { ForMany().report_all = true; }
+  void OnExempt() { Pending().report_all = true; }
   // `leading` became true: all quotas are checked.
   void OnLeading() {
     if (enforcement_) enforcement_->Restart();
-    ForMany().report_all = true;
+    Pending().report_all = true;
   }
   // Sets the timeout of the slowest validating webhook of others. The API server may store an
   // object only after it, so reservations are held for longer.
@@ -92,10 +92,10 @@ class QuotaController final : public QuotaListener, public UsageListener {
   // Passes changes that affect many quotas to each quota, in steps. One walk covers all changes
   // that were collected before. Changes during a walk wait for the next one.
   base::Task<void> WalkQuotas();
-  Concerns& ForMany();  // the changes for the next walk
+  BroadChanges& Pending();  // the changes for the next walk
   std::unique_ptr<ClusterReach> NewClusterReach();
   std::unique_ptr<EnforcementWatch> NewEnforcement();
-  void Visit(const quota::Quota& quota, const Concerns& concerns);
+  void Visit(const quota::Quota& quota, const BroadChanges& changes);
   void NoticeConstraints();
   // As ChildLooks::OnParent().
   void TellChildren(const std::string& parent);
@@ -103,9 +103,9 @@ class QuotaController final : public QuotaListener, public UsageListener {
   TrackingContext context_;
   const quota::QuotaApi& api_;
   QuotaControllerOptions options_;
-  Pulse pulse_;
+  StallDetector stalls_;
   Accounts accounts_;
-  Complaints complaints_;
+  OnceLog log_once_;
   QuotaStore store_;
   OwnNamespace own_namespace_;
   std::unique_ptr<ClusterReach> cluster_;  // null: the quotas are namespaced
@@ -118,7 +118,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   std::unique_ptr<EnforcementWatch> enforcement_;  // null: not for ClusterQuotas that are enforced
   std::optional<ClusterStatus> cluster_status_;    // set if cluster_ is
   std::optional<ChildLooks> child_looks_;          // set if cluster_ is
-  std::optional<Concerns> concerns_;               // for the next walk
+  std::optional<BroadChanges> pending_;            // for the next walk
   std::unique_ptr<base::Alarm> walk_wanted_;
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
   std::unique_ptr<informers::Reflector> quotas_;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "controllers/quota/uncounted.h"
-#include "pkg/quota/cluster/cluster_status.h"
+#include "controllers/quota/events/uncounted.h"
+#include "pkg/quota/cluster_status.h"
 
 namespace controllers {
 

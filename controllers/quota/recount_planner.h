@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "controllers/quota/cluster_status.h"
+#include "controllers/quota/cluster/cluster_status.h"
 #include "controllers/quota/controller_parts.h"
 #include "controllers/quota/status_writer.h"
 

@@ -27,7 +27,7 @@ constexpr std::chrono::seconds kListsAll{60};
 
 QuotaCount Recounter::Count(const quota::Quota& quota) {
   QuotaCount count = parts_.usage.Count(quota, parts_.options.first_count_patience);
-  parts_.complaints.Say("count of", quota.key.ToString(), count.trouble);
+  parts_.log_once.Set("count of", quota.key.ToString(), count.trouble);
   reporter_.OnCount(quota.key, std::move(count.obstacles));
   return count;
 }
@@ -133,7 +133,7 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
     }
     co_return AfterFailedWrite(quota.key, written.error());
   }
-  parts_.complaints.Say("status of", quota.key.ToString(), "");
+  parts_.log_once.Set("status of", quota.key.ToString(), "");
   VLOG(1) << "status written quota_api=" << parts_.api.name << " quota=" << quota.key.ToString()
           << " used=\"" << written->status.used.ToString() << "\"";
   if (account == nullptr) co_return Outcome{"written"};
@@ -189,7 +189,7 @@ Recounter::Outcome Recounter::AfterFailedWrite(const api::ObjectKey& key,
   if (error.Is(base::ErrorCode::kNotFound)) return {};  // the watch will show the deletion
   if (error.Is(base::ErrorCode::kConflict)) return {.result = "conflict", .failed = true};
   if (!error.Is(base::ErrorCode::kCancelled)) {
-    parts_.complaints.Say("status of", key.ToString(), error.message);
+    parts_.log_once.Set("status of", key.ToString(), error.message);
   }
   return {.result = "error", .failed = true};
 }
@@ -214,7 +214,7 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
   if (put_back) writer_.OnPutBack();
   Account* const account = parts_.accounts.Find(quota);
   if (account == nullptr) co_return Outcome{};
-  parts_.complaints.Say("question about", quota.key.ToString(), told.trouble);
+  parts_.log_once.Set("question about", quota.key.ToString(), told.trouble);
   const quota::Quota& known = *parts_.store.Find(quota.key);
   const QuotaView view = parts_.ViewOf(known);
   const Questions::Outcome outcome = account->questions.Take(
@@ -235,7 +235,7 @@ void Recounter::NoticeExpired(const quota::Quota& quota, const Account& account,
   parts_.observer.OnForeignChargesExpired(outcome.strangers);
   const auto last = account.own.last_grant();
   if (!last || parts_.Now() - *last > 2 * holds_.OfStrangers()) return;
-  parts_.complaints.Say(
+  parts_.log_once.Set(
       "charging of", quota.key.ToString(),
       "somebody else charges usage that no object accounts for; if the API server's own "
       "quota plugin is on, switch it off or do not enforce this quota API here");

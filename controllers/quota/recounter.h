@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "controllers/quota/asker.h"
-#include "controllers/quota/cluster_status.h"
+#include "controllers/quota/cluster/cluster_status.h"
 #include "controllers/quota/controller_parts.h"
-#include "controllers/quota/quota_reporter.h"
+#include "controllers/quota/events/quota_reporter.h"
 #include "controllers/quota/recount_planner.h"
 #include "controllers/quota/status_writer.h"
 

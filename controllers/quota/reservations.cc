@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "controllers/quota/uncounted.h"
+#include "controllers/quota/events/uncounted.h"
 #include "pkg/quota/cluster/tree_place.h"
 
 namespace controllers {

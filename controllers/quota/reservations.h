@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "controllers/quota/reach.h"
+#include "controllers/quota/base/reach.h"
 #include "controllers/quota/status_writer.h"
 #include "pkg/admission/quota_book.h"
 

@@ -56,11 +56,11 @@ base::Task<bool> Resync::One(std::shared_ptr<TrackedResource> tracked) {
   const auto report = co_await tracked->Resync(options_.settle, TrackedResource::Depth::kVersions);
   if (!report) {
     if (!report.error().Is(base::ErrorCode::kCancelled)) {
-      complaints_.Say("resync of", resource, report.error().message);
+      log_once_.Set("resync of", resource, report.error().message);
     }
     co_return false;
   }
-  complaints_.Say("resync of", resource, "");
+  log_once_.Set("resync of", resource, "");
   if (!*report) co_return true;  // its watch has listed everything meanwhile
   observer_.OnDrift(tracked->evaluator().resource, **report);
   const quota::Drift& drift = (*report)->drift;

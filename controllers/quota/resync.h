@@ -7,21 +7,21 @@
 #include <memory>
 #include <optional>
 
-#include "controllers/quota/complaints.h"
-#include "controllers/quota/controller_options.h"
-#include "controllers/quota/tracker.h"
+#include "controllers/quota/base/controller_options.h"
+#include "controllers/quota/events/once_log.h"
+#include "controllers/usage/tracker.h"
 
 namespace controllers {
 
 class Resync {
  public:
   // All references must outlive it. `recount_all` is called after each round.
-  Resync(base::Scheduler& scheduler, const Tracker& tracker, Complaints& complaints,
+  Resync(base::Scheduler& scheduler, const Tracker& tracker, OnceLog& log_once,
          ControllerObserver& observer, const QuotaControllerOptions& options,
          std::function<void()> recount_all)
       : scheduler_(scheduler),
         tracker_(tracker),
-        complaints_(complaints),
+        log_once_(log_once),
         observer_(observer),
         options_(options),
         recount_all_(std::move(recount_all)) {}
@@ -42,7 +42,7 @@ class Resync {
 
   base::Scheduler& scheduler_;
   const Tracker& tracker_;
-  Complaints& complaints_;
+  OnceLog& log_once_;
   ControllerObserver& observer_;
   const QuotaControllerOptions& options_;
   std::function<void()> recount_all_;

@@ -160,7 +160,7 @@ bool StatusWriter::Current() const {
   const base::TimePoint now = parts_.Now();
   const base::Duration reopened = informers::WatchGap::kShort + accounting::kShowsQuotas;
   return state.gap.ShownAt(now, accounting::kShowsQuotas) <= now &&
-         pulse_.ShownAt(now, reopened) <= now;
+         stalls_.ShownAt(now, reopened) <= now;
 }
 
 base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimePoint deadline) {

@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 #include "controllers/quota/controller_parts.h"
-#include "controllers/quota/pulse.h"
+#include "controllers/usage/stall_detector.h"
 
 namespace controllers {
 
@@ -28,8 +28,9 @@ struct StatusWrite {
 class StatusWriter {
  public:
   // `quotas` watches the quotas. All references must outlive it.
-  StatusWriter(const ControllerParts& parts, informers::Reflector& quotas, const Pulse& pulse)
-      : parts_(parts), quotas_(quotas), pulse_(pulse) {}
+  StatusWriter(const ControllerParts& parts, informers::Reflector& quotas,
+               const StallDetector& stalls)
+      : parts_(parts), quotas_(quotas), stalls_(stalls) {}
 
   // Returns the quota that the write made, and gives it to the store. Errors: kConflict also if the
   // quota has changed; otherwise the reason why the write was not made, as far as is known.
@@ -68,7 +69,7 @@ class StatusWriter {
 
   const ControllerParts& parts_;
   informers::Reflector& quotas_;
-  const Pulse& pulse_;
+  const StallDetector& stalls_;
   // namespaces that were read live while not Current()
   std::unordered_map<std::string, Listed> refreshed_;
   std::function<void()> on_put_back_ = nullptr;

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/guarantee.h"
 
 namespace admission {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
-#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/guarantee.h"
 
 namespace inspect {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "pkg/quota/cluster/cluster_spec.h"
-#include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/tree_place.h"
+#include "pkg/quota/cluster_spec.h"
+#include "pkg/quota/guarantee.h"
 #include "pkg/quota/quantity_field.h"
 
 namespace inspect {

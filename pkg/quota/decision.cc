@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "pkg/base/text.h"
-#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/guarantee.h"
 
 namespace quota {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
-#include "pkg/quota/cluster/cluster_spec.h"
-#include "pkg/quota/cluster/cluster_status.h"
+#include "pkg/quota/cluster_spec.h"
+#include "pkg/quota/cluster_status.h"
 #include "pkg/quota/count_name.h"
 #include "pkg/quota/quantity_field.h"
 #include "pkg/quota/quota.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pkg/quota/cluster/cluster_status.h"
+#include "pkg/quota/cluster_status.h"
 
 namespace quota {
 namespace {

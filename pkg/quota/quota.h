@@ -108,7 +108,7 @@ struct Quota {
   std::string reservations;    // as text; "": there are none
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
   std::optional<ClusterSpec> cluster = {};  // if QuotaForm::cluster
-  // If QuotaForm::cluster: the other members of status (pkg/quota/cluster/cluster_status.h).
+  // If QuotaForm::cluster: the other members of status (pkg/quota/cluster_status.h).
   json::Object further_status = {};
   // `hard` and `status.hard` have these names, without a meaningful amount, and `status.used` has
   // not.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "controllers/quota/status_conditions.h"
+#include "controllers/quota/events/status_conditions.h"
 #include "tests/differential/settings.h"
 #include "tests/differential/upstream.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <set>
 
-#include "controllers/quota/quota_conditions.h"
+#include "controllers/quota/events/quota_conditions.h"
 #include "pkg/inspect/applied.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"

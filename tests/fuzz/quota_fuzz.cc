@@ -7,8 +7,8 @@
 
 #include "cmd/sandbox-apiserver/patch.h"
 #include "pkg/json/projection.h"
-#include "pkg/quota/cluster/cluster_status.h"
-#include "pkg/quota/cluster/guarantee.h"
+#include "pkg/quota/cluster_status.h"
+#include "pkg/quota/guarantee.h"
 #include "tests/fuzz/evaluators.h"
 #include "tests/fuzz/target.h"
 

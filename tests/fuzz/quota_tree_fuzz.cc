@@ -13,8 +13,8 @@
 #include <set>
 #include <sstream>
 
-#include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/tree_place.h"
+#include "pkg/quota/guarantee.h"
 #include "tests/fuzz/target.h"
 
 namespace {

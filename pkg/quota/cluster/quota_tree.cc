@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/quota_tree_parts.h"
+#include "pkg/quota/guarantee.h"
 
 namespace quota {
 

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "controllers/quota/recent_names.h"
+#include "controllers/usage/recent_names.h"
 #include "pkg/json/value.h"
 #include "tests/controllers/quota/charging_fixture.h"
 

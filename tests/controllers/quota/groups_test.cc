@@ -5,7 +5,7 @@
 #include "controllers/quota/asker.h"
 #include "controllers/quota/own_reservations.h"
 #include "controllers/quota/questions.h"
-#include "controllers/quota/quota_view.h"
+#include "controllers/usage/quota_view.h"
 #include "pkg/accounting/reserve.h"
 #include "tests/controllers/quota/controller_fixture.h"
 
@@ -65,7 +65,7 @@ struct TrackerFixture {
   }
   void RunFor(base::Duration duration) {
     scheduler.RunFor(duration);
-    pulse.Beat(scheduler.Now());
+    stalls.Beat(scheduler.Now());
   }
   [[nodiscard]] std::string Used(const quota::Quota& quota) const {
     return usage.Count(quota, 1s).observed.used.ToString();
@@ -84,8 +84,8 @@ struct TrackerFixture {
                                api,
                                served,
                                listener};
-  controllers::Pulse pulse{scheduler.Now()};
-  ObservedUsage usage{scheduler, cluster, served, tracker, pulse};
+  controllers::StallDetector stalls{scheduler.Now()};
+  ObservedUsage usage{scheduler, cluster, served, tracker, stalls};
   base::TaskGroup running{io.get_executor()};
   const quota::Quota red = QuotaOf({"", "red"}, {"pods", "secrets"});
 };

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "controllers/quota/uncounted.h"
+#include "controllers/quota/events/uncounted.h"
 #include "tests/controllers/quota/cluster_charging_fixture.h"
 #include "tests/source_dir.h"
 

@@ -7,8 +7,8 @@
 #include "pkg/inspect/fit.h"
 #include "pkg/inspect/tree_view.h"
 #include "pkg/quota/cluster/cluster_quota.h"
-#include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/guarantee.h"
 #include "pkg/quota/quantity_field.h"
 
 namespace applied_test {

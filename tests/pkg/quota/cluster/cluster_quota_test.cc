@@ -1,7 +1,7 @@
 #include "pkg/quota/cluster/cluster_quota.h"
 
 #include "pkg/json/projection.h"
-#include "pkg/quota/cluster/cluster_status.h"
+#include "pkg/quota/cluster_status.h"
 #include "pkg/quota/core/core_quota.h"
 #include "tests/pkg/quota/quota_testing.h"
 

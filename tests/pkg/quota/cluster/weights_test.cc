@@ -7,8 +7,8 @@
 #include <random>
 #include <set>
 
-#include "pkg/quota/cluster/guarantee.h"
 #include "pkg/quota/cluster/tree_place.h"
+#include "pkg/quota/guarantee.h"
 #include "tests/pkg/quota/quota_testing.h"
 
 namespace quota::weights_test {

@@ -1,0 +1,230 @@
+#include "controllers/quota/cluster/cluster_reach.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/accounting/timing.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/api/resource_version.h"
+
+namespace controllers {
+namespace {
+
+// Each namespace is matched with all quotas.
+constexpr int kMatchedAStep = 32;
+// Names that are compared with a list in one turn of the event loop.
+constexpr int kNamespacesAStep = 256;
+
+const api::GroupVersionResource kAllNamespaces{"", "v1", "namespaces"};
+
+}  // namespace
+
+ClusterReach::ClusterReach(const TrackingContext& context, Hooks hooks)
+    : context_(context),
+      hooks_(std::move(hooks)),
+      tasks_(context_.executor),
+      wake_(context_.scheduler->NewAlarm()),
+      metrics_(NewInformerMetrics(context_, context_.name + "-namespaces", kAllNamespaces)),
+      started_(context_.scheduler->Now()) {
+  reflector_ = NewReflector(context_, kAllNamespaces, {"metadata.labels"}, metrics_.get(), *this);
+}
+
+base::Task<void> ClusterReach::Run() {
+  co_await base::DeferCancellation();
+  tasks_.Spawn("namespaces", [this] { return reflector_->Run(); });
+  while (!co_await base::Stopping()) {
+    if (TakeSome()) {
+      co_await base::NextTurn();
+    } else {
+      co_await wake_->WaitUntil(base::TimePoint::max());
+    }
+  }
+  tasks_.Cancel();
+  co_await tasks_.Join();
+}
+
+void ClusterReach::Relist() {
+  sync_state_.OnRelist();
+  reflector_->Relist();
+}
+
+const api::GroupVersionResource& ClusterReach::resource() const { return kAllNamespaces; }
+
+void ClusterReach::BeginList() {
+  sync_state_.OnListBegins();
+  ++list_;
+  // Versions from before this list may come from before a restore of the server.
+  newest_.clear();
+  swept_.clear();
+}
+
+void ClusterReach::Upsert(const json::Value& object) {
+  const std::string name(api::Name(object));
+  const json::Value* const labels = object.At({"metadata", "labels"});
+  NoteVersion(object);
+  names_[name] = list_;
+  OnNamespace(name, labels != nullptr ? *labels : json::Value());
+}
+
+void ClusterReach::Remove(const json::Value& object) {
+  const std::string name(api::Name(object));
+  NoteVersion(object);
+  if (names_.erase(name) > 0) OnNamespace(name, std::nullopt);
+}
+
+void ClusterReach::NoteVersion(const json::Value& object) {
+  api::RaiseVersion(newest_, api::ResourceVersion(object));
+}
+
+bool ClusterReach::SweepSome() {
+  auto at = names_.upper_bound(swept_);
+  for (int i = 0; i < kNamespacesAStep && at != names_.end(); ++i) {
+    swept_ = at->first;
+    if (at->second == list_) {
+      ++at;
+    } else {
+      at = names_.erase(at);
+      OnNamespace(swept_, std::nullopt);
+    }
+  }
+  return at != names_.end();
+}
+
+void ClusterReach::EndList() {
+  while (SweepSome()) continue;
+  if (sync_state_.OnListEnds()) {
+    LOG(INFO) << "namespaces listed quota_api=" << context_.name << " namespaces=" << names_.size();
+  }
+  hooks_.on_state();
+}
+
+void ClusterReach::OnState() {
+  sync_state_.OnState(context_.scheduler->Now(), reflector_->state());
+  hooks_.on_state();
+}
+
+void ClusterReach::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+  if (after != nullptr) Limit(before, *after);
+  Tell(after != nullptr ? tree_.PutQuota(*after) : tree_.RemoveQuota(before->key.name));
+  if (after == nullptr) places_.Remove(before->key.name);
+}
+
+void ClusterReach::Limit(const quota::Quota* before, const quota::Quota& after) {
+  if (!hooks_.limited_by) return;
+  const auto selector = [](const quota::Quota& quota) {
+    return quota.cluster ? quota.cluster->selector : std::nullopt;
+  };
+  if (before != nullptr && before->hard == after.hard && selector(*before) == selector(after)) {
+    return;
+  }
+  const auto selected = selector(after);
+  places_.Put(after.key.name, hooks_.limited_by(after.hard),
+              selected ? quota::PlacesOf(*selected) : std::vector<quota::Place>());
+}
+
+void ClusterReach::MovePlaces(const std::vector<std::string>& quotas) {
+  if (!hooks_.limited_by) return;
+  std::map<std::string, std::string> parents;
+  for (const std::string& name : quotas) {
+    const quota::Lineage::Member* const place = tree_.Place(name);
+    parents[name] = place != nullptr && place->up != nullptr ? place->up->name : "";
+  }
+  places_.Move(parents);
+}
+
+void ClusterReach::SetPromised(const std::string& quota, quota::ResourceList promised) {
+  const std::string_view parent = tree_.SetPromised(quota, std::move(promised));
+  if (!parent.empty()) hooks_.on_promises(std::string(parent));
+}
+
+void ClusterReach::OnQuotasSynced() {
+  quotas_synced_ = true;
+  wake_->Wake();
+}
+
+void ClusterReach::OnNamespace(const std::string& ns, Labels labels) {
+  const bool at_once = synced();
+  if (at_once) return Take(ns, labels);
+  waiting_.insert_or_assign(ns, std::move(labels));
+  wake_->Wake();
+}
+
+void ClusterReach::Take(const std::string& ns, const Labels& labels) {
+  Tell(labels ? tree_.PutNamespace(ns, &*labels) : tree_.RemoveNamespace(ns));
+}
+
+void ClusterReach::Tell(const quota::QuotaTree::Change& change) {
+  for (const std::string& ns : change.namespaces) {
+    std::vector<std::string> groups;
+    for (const auto& reaching : tree_.QuotasOf(ns)) groups.push_back(reaching.name);
+    std::ranges::sort(groups);
+    hooks_.set_groups(ns, std::move(groups));
+  }
+  MovePlaces(change.quotas);
+  NoteLosing(change.losing);
+  for (const std::string& name : change.quotas) hooks_.on_moved({"", name});
+  for (const std::string& name : change.parents) hooks_.on_promises(name);
+}
+
+// For example, a namespace moves to another team, and then a quota changes its selector. If the
+// watch shows the second change first, no quota reaches the namespace for a moment.
+void ClusterReach::NoteLosing(const std::vector<std::string>& quotas) {
+  if (quotas.empty()) return;
+  const base::TimePoint now = context_.scheduler->Now();
+  std::erase_if(losing_, [&](const auto& one) { return one.second <= now; });
+  for (const std::string& name : quotas) losing_[name] = now + accounting::kLosesNamespace;
+}
+
+base::TimePoint ClusterReach::BehindUntil(std::string_view quota) const {
+  const auto losing = losing_.find(quota);
+  const base::TimePoint behind_until =
+      sync_state_.BehindUntil(context_.scheduler->Now(), reflector_->state());
+  return losing == losing_.end() ? behind_until : std::max(behind_until, losing->second);
+}
+
+bool ClusterReach::TakeSome() {
+  if (!quotas_synced_ || waiting_.empty()) return false;
+  for (int i = 0; i < kMatchedAStep && !waiting_.empty(); ++i) {
+    auto next = waiting_.extract(waiting_.begin());
+    Take(next.key(), next.mapped());
+  }
+  // After the last namespace, the names of ClusterQuotas are known.
+  if (synced()) hooks_.on_state();
+  return true;
+}
+
+std::vector<api::ObjectKey> ClusterReach::QuotasOf(std::string_view ns) const {
+  std::vector<api::ObjectKey> keys;
+  for (const auto& reaching : tree_.QuotasOf(ns)) keys.push_back({"", reaching.name});
+  return keys;
+}
+
+bool ClusterReach::Known(std::string_view ns) const {
+  return synced() && !trouble() && tree_.KnowsNamespace(ns);
+}
+
+bool ClusterReach::synced() const {
+  return quotas_synced_ && sync_state_.synced() && waiting_.empty();
+}
+
+std::optional<Obstacle> ClusterReach::Incomplete(base::Duration patience) const {
+  if (synced()) return std::nullopt;
+  Obstacle obstacle{.resource = resource().WithoutVersion().ToString()};
+  if (trouble()) {
+    obstacle.kind = Obstacle::Kind::kRefused;
+    obstacle.why = trouble()->message;
+  } else if (context_.scheduler->Now() - started_ > patience) {
+    obstacle.kind = Obstacle::Kind::kSilent;
+    obstacle.why = "the namespaces are not listed yet";
+  }
+  return obstacle;
+}
+
+bool ClusterReach::Reaches(std::string_view version) const {
+  return api::ReachesVersion(newest_, version) ||
+         api::ReachesVersion(reflector_->state().resource_version, version);
+}
+
+}  // namespace controllers

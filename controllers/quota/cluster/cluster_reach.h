@@ -1,0 +1,116 @@
+#pragma once
+
+// Which namespaces ClusterQuotas reach. Watches the metadata of all namespaces, matches their
+// labels with the selectors of quotas, and reports to which quotas a namespace belongs.
+//
+// A namespace that changes is matched at once. The namespaces of a list are matched a few in each
+// turn, and only after the quotas are listed. Otherwise each listed quota would be matched with
+// every namespace.
+//
+// Single-threaded. Run() must have returned before it is destroyed.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controllers/quota/base/reach.h"
+#include "controllers/usage/namespace_labels.h"
+#include "controllers/usage/tracked_resource.h"
+#include "pkg/quota/cluster/limited_places.h"
+#include "pkg/quota/cluster/quota_tree.h"
+
+namespace controllers {
+
+class ClusterReach final : public Reach, public NamespaceLabels, public informers::CollectionSink {
+ public:
+  struct Hooks {
+    // From now on exactly the quotas of these names reach the namespace.
+    std::function<void(const std::string& ns, std::vector<std::string> groups)> set_groups;
+    // The namespaces that the quota reaches, or its place in the tree, may have changed.
+    std::function<void(const api::ObjectKey& key)> on_moved;
+    // The quota leaves other amounts to each of its children.
+    std::function<void(const std::string& quota)> on_promises;
+    std::function<void()> on_state;  // synced(), or a failure of the watch, may have changed
+    // Returns the resources that these names limit. Null: places() is not used.
+    std::function<std::set<api::GroupResource>(const quota::ResourceList& hard)> limited_by;
+  };
+  ClusterReach(const TrackingContext& context, Hooks hooks);
+
+  // As in QuotaListener.
+  void OnQuota(const quota::Quota* before, const quota::Quota* after);
+  void OnQuotasSynced();
+  // Sets Promised() of a quota that is known.
+  void SetPromised(const std::string& quota, quota::ResourceList promised);
+  // Runs until cancelled.
+  base::Task<void> Run();
+  // Lists the namespaces again, because the server was restored to an earlier state.
+  void Relist();
+
+  [[nodiscard]] std::vector<api::ObjectKey> QuotasOf(std::string_view ns) const override;
+  [[nodiscard]] bool Known(std::string_view ns) const override;
+  // True if the tree has all namespaces and all quotas.
+  [[nodiscard]] bool synced() const;
+  [[nodiscard]] const std::optional<base::Error>& trouble() const {
+    return reflector_->state().trouble;
+  }
+  [[nodiscard]] std::optional<Obstacle> Incomplete(base::Duration patience) const override;
+  [[nodiscard]] bool HasShown(std::string_view ns) const override {
+    return tree_.KnowsNamespace(ns);
+  }
+  [[nodiscard]] base::TimePoint BehindUntil(std::string_view quota) const override;
+  [[nodiscard]] const api::GroupVersionResource& resource() const override;
+  [[nodiscard]] std::string Newest() const override { return newest_; }
+  [[nodiscard]] bool Reaches(std::string_view version) const override;
+  [[nodiscard]] const quota::QuotaTree& tree() const { return tree_; }
+  // Where the quotas limit each resource. Empty without Hooks::limited_by.
+  [[nodiscard]] const quota::LimitedPlaces& places() const { return places_; }
+  [[nodiscard]] const quota::QuotaTree* quota_tree() const override { return &tree_; }
+
+  void BeginList() override;
+  void Upsert(const json::Value& object) override;
+  void Remove(const json::Value& object) override;
+  bool SweepSome() override;
+  void EndList() override;
+  void OnState() override;
+
+ private:
+  using Labels = std::optional<json::Value>;  // nullopt: the namespace is gone
+  void NoteVersion(const json::Value& object);
+  void OnNamespace(const std::string& ns, Labels labels);
+  void Take(const std::string& ns, const Labels& labels);
+  // Returns false if nothing was waiting.
+  bool TakeSome();
+  void Tell(const quota::QuotaTree::Change& change);
+  void Limit(const quota::Quota* before, const quota::Quota& after);
+  void MovePlaces(const std::vector<std::string>& quotas);
+  void NoteLosing(const std::vector<std::string>& quotas);
+
+  TrackingContext context_;
+  Hooks hooks_;
+  quota::QuotaTree tree_;
+  quota::LimitedPlaces places_;
+  std::map<std::string, Labels, std::less<>> waiting_;  // namespaces to be put into the tree
+  // Quotas that lost a namespace lately, and until when they do not lower `used`.
+  std::map<std::string, base::TimePoint, std::less<>> losing_;
+  bool quotas_synced_ = false;
+  // The namespaces that were shown, with the number of the list that showed it, or that preceded
+  // its event.
+  std::map<std::string, std::uint64_t> names_;
+  std::uint64_t list_ = 0;
+  std::string newest_;  // the newest version that was shown since the last list began
+  std::string swept_;   // the names up to this one were compared with the list
+  base::TaskGroup tasks_;
+  std::unique_ptr<base::Alarm> wake_;  // woken when a namespace can be put into the tree
+  std::unique_ptr<metrics::InformerMetrics> metrics_;
+  std::unique_ptr<informers::Reflector> reflector_;
+  base::TimePoint started_{};
+  SyncState sync_state_;
+};
+
+}  // namespace controllers

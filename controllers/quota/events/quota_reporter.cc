@@ -1,0 +1,226 @@
+#include "controllers/quota/events/quota_reporter.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "controllers/quota/events/uncounted.h"
+#include "pkg/json/value.h"
+
+namespace controllers {
+namespace {
+
+using base::ErrorCode;
+
+// How often a server that is away, or a quota with a failure, is checked.
+constexpr std::chrono::seconds kLookInterval{1};
+constexpr std::chrono::hours kNothingToDo{1};
+// Discovery of a resource that a quota has just named takes a moment.
+constexpr std::chrono::seconds kDiscoveryPatience{10};
+// Quotas that are checked in one turn of the event loop.
+constexpr int kLooksATurn = 16;
+
+// A parent may have thousands of children. Each has its event; the log names some of them.
+constexpr base::BucketOptions kLogLines{.per_second = 0.1, .burst = 10};
+
+// True if the server answered with an error about the resource. 401 is about our credentials, not
+// about the resource.
+bool IsAboutResource(const base::Error& error) {
+  if (error.Is(ErrorCode::kUnauthorized)) return false;
+  return error.http_status != 0 || error.Is(ErrorCode::kMalformed) ||
+         error.Is(ErrorCode::kTooLarge);
+}
+
+// The delays that fit to these pauses between two attempts.
+ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
+  constexpr std::chrono::seconds kAttempt{3};
+  const auto longest = pauses.cap * (1 + pauses.jitter);
+  return {.after_outage = std::chrono::ceil<std::chrono::seconds>(longest) + kAttempt};
+}
+
+}  // namespace
+
+QuotaReporter::QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
+                             const QuotaControllerOptions& options, const QuotaStore& store,
+                             const Tracker& tracker, std::function<bool()> server_away)
+    : context_(context),
+      api_(api),
+      options_(options),
+      store_(store),
+      tracker_(tracker),
+      server_away_(std::move(server_away)),
+      conditions_(PatienceFor(context.reflector.backoff)),
+      due_(*context.scheduler),
+      wake_(context.scheduler->NewAlarm()),
+      log_lines_(kLogLines) {}
+
+void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+  if (after == nullptr) {
+    conditions_.Forget(before->uid);
+    unreadable_.erase(before->key);
+    return;
+  }
+  const bool respecified = before == nullptr || before->hard != after->hard ||
+                           before->selector != after->selector ||
+                           before->unreadable.why != after->unreadable.why;
+  const auto force = [](const quota::Quota& quota) {
+    return NotInForceOf(quota.further_status.Find("conditions")).reason;
+  };
+  if (respecified || force(*before) != force(*after)) LookSoon(after->key);
+  if (before == nullptr || before->status == after->status) return;
+  if (const auto exceeded = BecameExceeded(before->status, *after)) Say(*after, *exceeded);
+}
+
+void QuotaReporter::OnResourceState() {
+  away_ = away_ || server_away_();
+  if (away_) wake_->Wake();
+}
+
+void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable) {
+  const auto known = unreadable_.find(key);
+  if (known == unreadable_.end() ? unreadable.empty() : known->second == unreadable) return;
+  if (unreadable.empty()) {
+    unreadable_.erase(known);
+  } else {
+    unreadable_[key] = std::move(unreadable);
+  }
+  LookSoon(key);
+}
+
+void QuotaReporter::LookSoon(const api::ObjectKey& key) {
+  due_.Add(key);
+  wake_->Wake();
+}
+
+base::TimePoint QuotaReporter::NextLook() const {
+  const base::TimePoint soon = Now() + kLookInterval;
+  const base::TimePoint due = due_.NextReady();
+  if (away_) return soon;
+  if (due == base::TimePoint::max()) return Now() + kNothingToDo;
+  // While a delay runs, check each second whether the server is away, so that a short outage is not
+  // missed.
+  return std::min(due, soon);
+}
+
+base::Task<void> QuotaReporter::Run() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    const bool away = server_away_();
+    const bool back = std::exchange(away_, away) && !away;
+    if (back) server_since_ = Now();
+    if (!away && LookAtSomeDue()) {
+      co_await base::NextTurn();
+    } else {
+      co_await wake_->WaitUntil(NextLook());
+    }
+  }
+}
+
+// Returns true if more quotas may be due.
+bool QuotaReporter::LookAtSomeDue() {
+  for (int looks = 0; looks < kLooksATurn; ++looks) {
+    const std::optional<api::ObjectKey> key = due_.Get();
+    if (!key) return false;
+    due_.Done(*key);
+    LookAt(*key);
+  }
+  return true;
+}
+
+void QuotaReporter::LookAt(const api::ObjectKey& key) {
+  const quota::Quota* quota = store_.Find(key);
+  if (quota == nullptr || quota->deleting) return;
+  const base::TimePoint now = Now();
+  bool told = false;
+  const auto say = [&](const Announcement& announcement) {
+    const bool said = Say(*quota, announcement);
+    told = told || said;
+    return said;
+  };
+  const Flaws flaws{.uncountable = UncountableNames(api_, quota->hard),
+                    .matches_nothing = WhyNothingMatches(api_, quota->selector),
+                    .exempt = options_.exempt->contains(key.ns),
+                    .unreadable = quota->unreadable.why,
+                    .not_in_force = NotInForceOf(quota->further_status.Find("conditions"))};
+  const auto again = conditions_.Look(*quota, ObstaclesOf(*quota), flaws, now, server_since_, say);
+  if (told && on_told_) on_told_(key);
+  if (again) due_.AddAfter(key, *again - now);
+}
+
+std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) const {
+  std::vector<Obstacle> obstacles;
+  const auto known = [&](const std::string& resource) {
+    return std::ranges::find(obstacles, resource, &Obstacle::resource) != obstacles.end();
+  };
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    const bool counted = source.tracked != nullptr && source.tracked->synced() && !source.trouble;
+    if (counted || known(source.resource.ToString())) continue;
+    Obstacle obstacle = Judge(source);
+    obstacle.resource = source.resource.ToString();
+    obstacle.names = source.names;
+    obstacle.held_out = HeldOut(source, quota.status.used);
+    obstacles.push_back(std::move(obstacle));
+  }
+  const auto unreadable = unreadable_.find(quota.key);
+  if (unreadable == unreadable_.end()) return obstacles;
+  for (const Obstacle& obstacle : unreadable->second) {
+    if (!known(obstacle.resource)) obstacles.push_back(obstacle);
+  }
+  return obstacles;
+}
+
+// Returns why this source is not counted.
+Obstacle QuotaReporter::Judge(const UsageSource& source) const {
+  using Kind = Obstacle::Kind;
+  if (source.trouble && source.trouble->Is(ErrorCode::kForbidden)) {
+    return {.kind = Kind::kForbidden,
+            .why = source.trouble->message + ": " + HowToAllow(source.resource)};
+  }
+  if (source.trouble) {
+    return {.kind = IsAboutResource(*source.trouble) ? Kind::kRefused : Kind::kSilent,
+            .why = source.trouble->message};
+  }
+  if (source.tracked != nullptr) return {};
+  if (source.known_absent) return {.kind = Kind::kNotServed};
+  if (Now() - source.wanted_since < kDiscoveryPatience) return {};
+  return {.kind = Kind::kSilent, .why = "discovery does not answer for its API group"};
+}
+
+bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {
+  if (context_.events != nullptr) {
+    if (!options_.Leads()) return false;
+    const bool recorded =
+        context_.events->Record({.about = {.api_version = api_.resource.GroupVersion(),
+                                           .kind = api_.kind,
+                                           .ns = quota.key.ns,
+                                           .name = quota.key.name,
+                                           .uid = quota.uid,
+                                           .resource_version = quota.resource_version},
+                                 .type = announcement.type,
+                                 .reason = announcement.reason,
+                                 .message = announcement.message});
+    if (!recorded) return false;
+  }
+  if (announcement.logged) Log(quota, announcement);
+  return true;
+}
+
+void QuotaReporter::Log(const quota::Quota& quota, const Announcement& announcement) {
+  if (!log_lines_.Take(Now())) {
+    ++omitted_lines_;
+    return;
+  }
+  const std::size_t omitted = std::exchange(omitted_lines_, 0);
+  const std::string more = omitted == 0 ? "" : " omitted=" + std::to_string(omitted);
+  const std::string text = " quota_api=" + api_.name + " quota=" + quota.key.ToString() +
+                           " reason=" + announcement.reason + more +
+                           " why=" + json::Quote(announcement.message);
+  if (announcement.type == client::EventType::kWarning) {
+    LOG(WARNING) << "a quota is not in force" << text;
+  } else {
+    LOG(INFO) << "a quota is in force again" << text;
+  }
+}
+
+}  // namespace controllers

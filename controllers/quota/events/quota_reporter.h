@@ -1,0 +1,82 @@
+#pragma once
+
+// Sends the events that QuotaConditions decides: names that are stale, recovered, not served or
+// unknown, and limits below the usage.
+//
+// It checks a quota when the controller reports a change, and when a delay ends. Counting and
+// writing never wait for it. While the API server is away, which the watch of quotas shows, it
+// reports nothing: every resource fails then, and no single quota is affected. A replica that does
+// not lead checks, but sends nothing.
+//
+// Single-threaded. Run() must have returned before it is destroyed.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "controllers/quota/base/controller_options.h"
+#include "controllers/quota/base/quota_store.h"
+#include "controllers/quota/events/quota_conditions.h"
+#include "controllers/usage/tracker.h"
+#include "pkg/base/token_bucket.h"
+#include "pkg/queue/work_queue.h"
+
+namespace controllers {
+
+class QuotaReporter {
+ public:
+  // All references must outlive the reporter. Without a recorder of events in the context,
+  // conditions are only kept for the metrics. `server_away`: true if the quotas themselves cannot
+  // be watched.
+  QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
+                const QuotaControllerOptions& options, const QuotaStore& store,
+                const Tracker& tracker, std::function<bool()> server_away);
+
+  // As QuotaListener::OnQuota().
+  void OnQuota(const quota::Quota* before, const quota::Quota* after);
+  // The state of a resource changed. The caller then calls LookSoon() for each quota that names it.
+  void OnResourceState();
+  void LookSoon(const api::ObjectKey& key);
+  // The quota was counted, but objects of these resources could not be read.
+  void OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable);
+
+  // Calls `on_told` when the events that hold for a quota (QuotaConditions::ToldOf) have changed.
+  void SetListener(std::function<void(const api::ObjectKey& key)> on_told) {
+    on_told_ = std::move(on_told);
+  }
+
+  // Checks quotas until cancelled.
+  base::Task<void> Run();
+
+  [[nodiscard]] const QuotaConditions& conditions() const { return conditions_; }
+
+ private:
+  bool LookAtSomeDue();
+  void LookAt(const api::ObjectKey& key);
+  [[nodiscard]] std::vector<Obstacle> ObstaclesOf(const quota::Quota& quota) const;
+  [[nodiscard]] Obstacle Judge(const UsageSource& source) const;
+  [[nodiscard]] base::TimePoint NextLook() const;
+  bool Say(const quota::Quota& quota, const Announcement& announcement);
+  void Log(const quota::Quota& quota, const Announcement& announcement);
+
+  [[nodiscard]] base::TimePoint Now() const { return context_.scheduler->Now(); }
+
+  const TrackingContext& context_;
+  const quota::QuotaApi& api_;
+  const QuotaControllerOptions& options_;
+  const QuotaStore& store_;
+  const Tracker& tracker_;
+  std::function<bool()> server_away_;
+  std::function<void(const api::ObjectKey& key)> on_told_ = nullptr;
+  QuotaConditions conditions_;
+  queue::WorkQueue<api::ObjectKey> due_;
+  std::map<api::ObjectKey, std::vector<Obstacle>> unreadable_;
+  std::unique_ptr<base::Alarm> wake_;
+  bool away_ = false;  // whether the server was away at the last check
+  base::TimePoint server_since_{};
+  base::TokenBucket log_lines_;
+  std::size_t omitted_lines_ = 0;
+};
+
+}  // namespace controllers

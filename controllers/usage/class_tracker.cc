@@ -1,0 +1,222 @@
+#include "controllers/usage/class_tracker.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+namespace controllers {
+
+ClassTracker::ClassTracker(TrackingContext context, const quota::QuotaApi& api,
+                           ServedResources& served, UsageListener& listener)
+    : context_(std::move(context)), api_(api), served_(served), listener_(listener) {}
+
+bool ClassTracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+  bool turned = false;
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (!evaluator.classes) continue;
+    // Count the new names first, so that names in both are not dropped in between.
+    if (after != nullptr) turned = Count(evaluator, after->hard, true) || turned;
+    if (before != nullptr) turned = Count(evaluator, before->hard, false) || turned;
+  }
+  return turned;
+}
+
+// Returns true if the classes became needed or unneeded.
+bool ClassTracker::Count(const quota::Evaluator& evaluator, const quota::ResourceList& hard,
+                         bool more) {
+  const std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
+  if (names.empty()) return false;
+  Wanted& wanted = wanted_[evaluator.resource];
+  if (wanted.evaluator == nullptr) {
+    wanted.none = quota::ClassTable(evaluator.classes->missing, evaluator.classes->called);
+  }
+  wanted.evaluator = &evaluator;
+  const bool was_needed = !wanted.names.empty();
+  for (const std::string& name : names) {
+    if (more) {
+      ++wanted.names[name];
+    } else if (--wanted.names.at(name) == 0) {
+      wanted.names.erase(name);
+    }
+  }
+  const bool needed = !wanted.names.empty();
+  if (needed == was_needed) return false;
+  (needed ? wanted.since : wanted.unneeded_since) = context_.scheduler->Now();
+  return true;
+}
+
+KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
+  const auto at = wanted_.find(resource);
+  if (at == wanted_.end()) return {};
+  const Wanted& wanted = at->second;
+  KnownClasses known{.table = nullptr, .wanted_since = wanted.since, .unsaid = wanted.unsaid};
+  if (wanted.kinds) known.table = &*wanted.kinds;
+  if (wanted.watch) {
+    if (wanted.watch->synced()) known.table = &wanted.watch->table();
+    if (wanted.watch->listed()) known.last = &wanted.watch->table();
+    known.trouble = wanted.watch->state().trouble;
+  } else if (wanted.absent) {
+    known.table = &wanted.none;
+  }
+  if (known.last == nullptr) known.last = known.table;
+  return known;
+}
+
+bool ClassTracker::GiveNames(const quota::Evaluator& evaluator) const {
+  const auto at = wanted_.find(evaluator.resource);
+  if (at == wanted_.end() || !evaluator.classes || !evaluator.classes->owns) return false;
+  const Wanted& wanted = at->second;
+  const bool unlisted = wanted.watch && !wanted.watch->listed() && wanted.watch->state().trouble;
+  if (unlisted) return !wanted.names.empty();
+  // During a relist or a failure the last known classes still count.
+  const quota::ClassTable& table = wanted.watch ? wanted.watch->table() : wanted.none;
+  return std::any_of(wanted.names.begin(), wanted.names.end(), [&](const auto& entry) {
+    return evaluator.classes->owns(entry.first, table);
+  });
+}
+
+bool ClassTracker::Settled() const {
+  return std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
+    const Wanted& wanted = entry.second;
+    if (wanted.names.empty() || wanted.absent || wanted.unsaid || wanted.kinds) return true;
+    return wanted.watch && (wanted.watch->synced() || wanted.watch->state().trouble);
+  });
+}
+
+bool ClassTracker::AnyUnresolved(base::TimePoint since) const {
+  return std::any_of(wanted_.begin(), wanted_.end(), [&, this](const auto& entry) {
+    const Wanted& wanted = entry.second;
+    if (wanted.names.empty() || wanted.since <= since) return false;
+    if (wanted.evaluator->classes->usage_of_kind) return LacksKind(wanted);
+    // If objects cannot be measured without their class, missing classes make all their usage
+    // unknown.
+    const bool missed = wanted.evaluator->classes->missing == quota::MissingClass::kUnknown;
+    if (!wanted.watch) return missed || !wanted.absent;
+    const auto& trouble = wanted.watch->state().trouble;
+    return trouble && trouble->Is(base::ErrorCode::kNotFound);
+  });
+}
+
+base::TimePoint ClassTracker::NextDrop(base::TimePoint latest) const {
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.names.empty()) latest = std::min(latest, wanted.unneeded_since + kKeepUnneeded);
+  }
+  return latest;
+}
+
+void ClassTracker::StartServed() {
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.watch || wanted.names.empty()) continue;
+    if (wanted.evaluator->classes->usage_of_kind) {
+      LearnKinds(wanted);
+      continue;
+    }
+    const auto served = served_.Find(wanted.evaluator->classes->resource, ResourceScope::kCluster);
+    if (!served) {
+      NoticeMissing(wanted);
+      continue;
+    }
+    wanted.absent = wanted.unsaid = false;
+    wanted.watch = std::make_shared<ClassWatch>(context_, *served, *wanted.evaluator, listener_);
+    wanted.watch->Start();
+  }
+}
+
+// Takes the kinds from the last answer of discovery. A kind that several resources serve counts
+// under each of them.
+void ClassTracker::LearnKinds(Wanted& wanted) {
+  if (wanted.generation == served_.generation()) return;
+  wanted.generation = served_.generation();
+  const bool first = !wanted.kinds.has_value();
+  if (first) wanted.kinds.emplace();
+  const quota::Evaluator& evaluator = *wanted.evaluator;
+  std::map<std::string, quota::ResourceList> served;
+  served_.ForEachKind([&](const api::GroupResource& resource, const std::string& kind) {
+    served[quota::KindClass(resource.group, kind)].Add(evaluator.classes->usage_of_kind(resource));
+  });
+  std::vector<std::string> changed;
+  wanted.kinds->BeginSweep();
+  for (auto& [name, usage] : served) {
+    if (wanted.kinds->Set(name, std::move(usage))) changed.push_back(name);
+  }
+  const std::vector<std::string> removed = wanted.kinds->EndSweep();
+  changed.insert(changed.end(), removed.begin(), removed.end());
+  if (first) return listener_.OnClassState(evaluator);
+  if (changed.empty()) return;
+  for (const std::string& name : changed) listener_.OnClassChange(evaluator, name);
+  // The kind of a name may have appeared or disappeared, even if it has no objects.
+  listener_.OnClassState(evaluator);
+}
+
+std::map<api::GroupResource, std::vector<std::string>> ClassTracker::WithoutKind(
+    const quota::Evaluator& evaluator, const std::vector<std::string>& names) const {
+  std::map<api::GroupResource, std::vector<std::string>> without;
+  if (!evaluator.classes || !evaluator.classes->usage_of_kind) return without;
+  for (const std::string& name : names) {
+    const auto resource = api_.counted_resource(name);
+    if (resource && !served_.Find(*resource)) without[*resource].push_back(name);
+  }
+  return without;
+}
+
+bool ClassTracker::LacksKind(const Wanted& wanted) const {
+  return !wanted.kinds || std::any_of(wanted.names.begin(), wanted.names.end(), [&](auto& entry) {
+    const auto resource = api_.counted_resource(entry.first);
+    return resource && !served_.Find(*resource);
+  });
+}
+
+void ClassTracker::NoticeMissing(Wanted& wanted) {
+  const api::GroupResource& classes = wanted.evaluator->classes->resource;
+  const bool absent = served_.IsAbsent(classes, ResourceScope::kCluster);
+  const bool unsaid = served_.IsUnknown(classes, ResourceScope::kCluster);
+  if (absent == wanted.absent && unsaid == wanted.unsaid) return;
+  wanted.absent = absent;
+  wanted.unsaid = unsaid;
+  VLOG(1) << "classes are " << (absent ? "not served" : "perhaps served")
+          << " resource=" << classes.ToString();
+  listener_.OnClassState(*wanted.evaluator);
+}
+
+bool ClassTracker::MustStop(const Wanted& wanted) const {
+  if (!wanted.watch) return false;
+  const api::GroupVersionResource& resource = wanted.watch->resource();
+  const api::GroupResource any_version = resource.WithoutVersion();
+  if (served_.IsAbsent(any_version, ResourceScope::kCluster)) return true;
+  return !served_.HasVersion(resource) && served_.Find(any_version, ResourceScope::kCluster);
+}
+
+base::Task<void> ClassTracker::StopUnneeded() {
+  const base::TimePoint now = context_.scheduler->Now();
+  std::map<std::shared_ptr<ClassWatch>, const quota::Evaluator*> stopping;
+  for (auto entry = wanted_.begin(); entry != wanted_.end();) {
+    Wanted& wanted = entry->second;
+    const bool unneeded = wanted.names.empty() && now - wanted.unneeded_since >= kKeepUnneeded;
+    if (wanted.watch && (unneeded || MustStop(wanted))) {
+      stopping.emplace(std::exchange(wanted.watch, {}), wanted.evaluator);
+      wanted.absent =
+          served_.IsAbsent(wanted.evaluator->classes->resource, ResourceScope::kCluster);
+    }
+    entry = unneeded ? wanted_.erase(entry) : std::next(entry);
+  }
+  StartServed();  // restarts watches that move to another version
+  for (const auto& [watch, evaluator] : stopping) {
+    LOG(INFO) << "no longer reading classes resource=" << watch->resource().ToString();
+    co_await watch->Stop();
+    listener_.OnClassState(*evaluator);
+  }
+}
+
+void ClassTracker::Relist() {
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.watch) wanted.watch->Relist();
+  }
+}
+
+base::Task<void> ClassTracker::StopAll() {
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.watch) co_await wanted.watch->Stop();
+  }
+}
+
+}  // namespace controllers

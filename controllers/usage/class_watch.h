@@ -1,0 +1,55 @@
+#pragma once
+
+// The classes that one evaluator reads (quota::ClassSource): a reflector and a table. The table
+// keeps only what one unit of each class uses.
+//
+// Single-threaded. Stop() must have returned before it is destroyed.
+
+#include <memory>
+#include <string>
+
+#include "controllers/usage/tracked_resource.h"
+
+namespace controllers {
+
+class ClassWatch final : public informers::CollectionSink {
+ public:
+  // REQUIRES: `evaluator` reads classes. It and `listener` must outlive the watch. The listener is
+  // called only between Start() and Stop().
+  ClassWatch(TrackingContext context, api::GroupVersionResource resource,
+             const quota::Evaluator& evaluator, UsageListener& listener);
+
+  void Start();
+  base::Task<void> Stop();
+  void Relist() {
+    sync_state_.OnRelist();
+    reflector_->Relist();
+  }
+
+  [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
+  [[nodiscard]] const quota::ClassTable& table() const { return table_; }
+  [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
+  // True if the table was complete once.
+  [[nodiscard]] bool listed() const { return sync_state_.listed(); }
+  // True if the table is complete and current.
+  [[nodiscard]] bool synced() const { return sync_state_.synced(); }
+
+  void BeginList() override;
+  void Upsert(const json::Value& object) override;
+  void Remove(const json::Value& object) override;
+  void EndList() override;
+  void OnState() override;
+
+ private:
+  TrackingContext context_;
+  api::GroupVersionResource resource_;
+  const quota::Evaluator& evaluator_;
+  UsageListener& listener_;
+  quota::ClassTable table_;
+  base::TaskGroup tasks_;
+  std::unique_ptr<metrics::InformerMetrics> metrics_;
+  std::unique_ptr<informers::Reflector> reflector_;
+  SyncState sync_state_;
+};
+
+}  // namespace controllers

@@ -1,0 +1,310 @@
+// Usage that depends on several objects: on classes, and on the owners of tied objects.
+
+#include "controllers/usage/observed_usage.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "pkg/accounting/timing.h"
+#include "pkg/api/names.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/base/text.h"
+
+namespace controllers {
+namespace {
+
+// If the server lacks a class, it is not asked again sooner. By then our watch shows the class.
+constexpr std::chrono::milliseconds kMissAge{250};
+// A creation waits at most this long to learn whether its name is taken, and at most so many wait.
+// Any client can cause these reads.
+constexpr std::chrono::milliseconds kLooksUpName{500};
+constexpr std::size_t kMostLooks = 64;
+const char* const kMetadataList =
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+struct CountLook {
+  explicit CountLook(std::size_t& looks) : looks_(looks) { ++looks_; }
+  ~CountLook() { --looks_; }
+  CountLook(const CountLook&) = delete;
+  CountLook& operator=(const CountLook&) = delete;
+
+ private:
+  std::size_t& looks_;
+};
+
+// A missing class gets an event of its own: the object itself is valid.
+Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error) {
+  const bool missing = error.Is(base::ErrorCode::kNotFound);
+  return {.kind = missing ? Obstacle::Kind::kClassMissing : Obstacle::Kind::kUnreadable,
+          .resource = (missing ? evaluator.classes->resource : evaluator.resource).ToString(),
+          .names = {},
+          .why = error.message};
+}
+
+base::Error NotFound(const std::string& name) {
+  return {.code = base::ErrorCode::kNotFound, .message = name + " not found"};
+}
+
+// A 404 for the list says nothing about the class, so it must not mean "not found".
+base::Error AsTrouble(base::Error error) {
+  if (error.Is(base::ErrorCode::kNotFound)) error.code = base::ErrorCode::kUnavailable;
+  return error;
+}
+
+const json::Value* FindNamed(const json::Value& list, const std::string& name) {
+  for (const json::Value& item : list.ArrayAt({"items"})) {
+    if (api::Name(item) == name) return &item;
+  }
+  return nullptr;
+}
+
+// Keeps one obstacle for each resource.
+void AddTo(std::vector<Obstacle>& obstacles, Obstacle more, std::vector<std::string> names) {
+  const auto same = std::ranges::find(obstacles, more.resource, &Obstacle::resource);
+  Obstacle& obstacle = same == obstacles.end() ? obstacles.emplace_back(std::move(more)) : *same;
+  std::ranges::move(names, std::back_inserter(obstacle.names));
+}
+
+std::vector<std::string> NamesOf(const quota::ResourceList& amounts) {
+  std::vector<std::string> names;
+  for (const auto& [name, amount] : amounts) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+base::TimePoint ObservedUsage::BehindUntil(const UsageSource& source) const {
+  // During a failure or a standstill reservations end, but the watch has not shown their objects
+  // yet.
+  return std::max(source.tracked->behind_until(),
+                  stalls_.ShownAt(scheduler_.Now(), accounting::kCatchesUpAfterStandstill));
+}
+
+base::TimePoint ObservedUsage::BehindUntil(const quota::Quota& quota) const {
+  base::TimePoint behind_until = base::TimePoint::min();
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    if (source.tracked == nullptr) continue;
+    const bool listed = source.tracked->synced();
+    behind_until = std::max(behind_until, listed ? BehindUntil(source) : base::TimePoint::max());
+  }
+  if (const auto* labels = LabelsOf(quota)) {
+    behind_until = std::max(behind_until, labels->BehindUntil(quota.key.name));
+  }
+  return behind_until;
+}
+
+bool ObservedUsage::MayBeDoneSoon(const UsageSource& source, base::Duration patience) const {
+  if (source.known_absent || source.trouble) return false;
+  return scheduler_.Now() - source.wanted_since <= patience;
+}
+
+QuotaCount ObservedUsage::Count(const quota::Quota& quota, base::Duration patience) const {
+  const NamespaceLabels* const labels = LabelsOf(quota);
+  if (labels == nullptr) return CountObjects(quota, patience);
+  const std::vector<std::string> names = NamesOf(quota.hard);
+  if (std::optional<Obstacle> incomplete = labels->Incomplete(patience)) {
+    QuotaCount none;
+    none.observed.unknown = names;
+    none.pending = incomplete->kind == Obstacle::Kind::kPending;
+    if (!none.pending) none.trouble = incomplete->why;
+    incomplete->names = names;
+    none.obstacles.push_back(std::move(*incomplete));
+    return none;
+  }
+  QuotaCount count = CountObjects(quota, patience);
+  const base::TimePoint behind_until = labels->BehindUntil(quota.key.name);
+  if (behind_until > scheduler_.Now()) count.observed.partial = names;
+  count.behind_until = std::max(count.behind_until, behind_until);
+  return count;
+}
+
+QuotaCount ObservedUsage::CountObjects(const quota::Quota& quota, base::Duration patience) const {
+  QuotaCount count;
+  std::vector<std::string>& unknown = count.observed.unknown;
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
+    if (source.tracked == nullptr || !source.tracked->synced()) {
+      count.pending = count.pending || MayBeDoneSoon(source, patience);
+      unknown.insert(unknown.end(), source.names.begin(), source.names.end());
+      // The names that these objects will count by class, once listed, are unknown as well.
+      const bool coming = source.evaluator->classes && !source.known_absent;
+      if (coming)
+        std::ranges::copy(quota::NamesOfClasses(*source.evaluator, quota.hard),
+                          std::back_inserter(unknown));
+      continue;
+    }
+    const base::TimePoint behind_until = BehindUntil(source);
+    if (behind_until > scheduler_.Now()) {
+      std::ranges::copy(source.names, std::back_inserter(count.observed.partial));
+    }
+    count.behind_until = std::max(count.behind_until, behind_until);
+    for (const auto& [name, limit] : quota.hard) {
+      const auto since = source.tracked->UnreadSince(name);
+      if (!since) continue;
+      unknown.push_back(name);
+      count.pending = count.pending || scheduler_.Now() - *since <= patience;
+    }
+    for (Obstacle& obstacle : AddUsage(source, quota, count.observed)) {
+      count.trouble += (count.trouble.empty() ? "" : "; ") + obstacle.why;
+      count.obstacles.push_back(std::move(obstacle));
+    }
+  }
+  // If two evaluators share a name, it is known only if both are.
+  for (const std::string& name : unknown) count.observed.used.Erase(name);
+  return count;
+}
+
+const quota::ClassTable* ObservedUsage::ClassesOf(const quota::Evaluator& evaluator) const {
+  return tracker_.BesideOf(evaluator).classes;
+}
+
+bool ObservedUsage::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                             std::string_view resource_version) const {
+  const TrackedResource* tracked = tracker_.Find(evaluator.resource);
+  return tracked != nullptr && tracked->HasLater(uid, resource_version);
+}
+
+// Adds the usage of the source's objects under the quota's names to `observed`. Names that cannot
+// be summed are unknown, and the result says why. A quota over many namespaces counts what can be
+// read: an object of one tenant must not end the counts of all others.
+//
+// If a sum fails, the names are summed one by one, so a missing class or an object that cannot be
+// read affects no other name. All names that depend on classes are summed, not only those that the
+// evaluator owns: as upstream, an object counts under each name that it uses, once its kind counts
+// for the quota at all.
+std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const quota::Quota& quota,
+                                              quota::Observed& observed) const {
+  const quota::Evaluator& evaluator = *source.evaluator;
+  const std::vector<std::string> by_class = quota::NamesOfClasses(evaluator, quota.hard);
+  const quota::Space space = quota::SpaceOf(quota.key);
+  const quota::Ledger& ledger = source.tracked->ledger();
+  std::vector<Obstacle> obstacles;
+  const auto sum_of = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
+    return ledger.Sum(space, quota.selector, evaluator.scopes, names, beside);
+  };
+  const auto add_one = [&](const std::string& name, const quota::Beside& beside) {
+    auto sum = sum_of({name}, beside);
+    if (sum) return observed.used.Add(*sum);
+    Obstacle obstacle = ObstacleOf(evaluator, sum.error());
+    if (!space.group.empty()) {
+      sum = ledger.Least(space, quota.selector, evaluator.scopes, {name}, beside);
+    }
+    if (sum) {
+      obstacle.kind = Obstacle::Kind::kPartlyRead;
+      observed.used.Add(*sum);
+    }
+    std::vector<std::string> names;
+    if (base::IsOneOf(name, source.names)) names = {name};
+    if (!sum) std::ranges::copy(names, std::back_inserter(observed.unknown));
+    AddTo(obstacles, std::move(obstacle), std::move(names));
+  };
+  const auto add = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
+    if (names.empty()) return;
+    if (const auto sum = sum_of(names, beside)) return observed.used.Add(*sum);
+    for (const std::string& name : names) add_one(name, beside);
+  };
+  std::vector<std::string> others = source.names;
+  std::erase_if(others, [&](const auto& name) { return base::IsOneOf(name, by_class); });
+  add(others, {});
+  if (source.classes != nullptr) add(by_class, tracker_.BesideOf(evaluator));
+  return obstacles;
+}
+
+quota::ResourceList ObservedUsage::UsageOf(const quota::Quota& quota,
+                                           const quota::Evaluator& evaluator, std::string_view ns,
+                                           const quota::Uid& uid, const quota::Facts& facts) const {
+  if (!quota::MatchesObject(quota.selector, facts, evaluator.scopes)) return {};
+  if (quota::CountsParts(quota.selector, facts)) {
+    return quota::UsageOfParts(quota.selector, facts, evaluator.scopes);
+  }
+  if (!evaluator.classes && !evaluator.owners) return facts.usage;
+  const TrackedResource* tracked = tracker_.Find(evaluator.resource);
+  if (tracked == nullptr) return facts.usage;
+  const quota::Beside beside = tracker_.BesideOf(evaluator);
+  const quota::Ledger& ledger = tracked->ledger();
+  const auto usage = ledger.UsageOf(ns, facts, ledger.FindTie(ns, uid), beside);
+  if (usage) return *usage;
+  if (beside.classes == nullptr || beside.owners != nullptr) return facts.usage;
+  // Uses the amounts that a class has, even if it lacks others: each name is charged by itself.
+  std::optional<quota::UnknownUsage> unknown;
+  return beside.classes->ResolveKnown(facts, unknown);
+}
+
+base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& evaluator,
+                                                       std::string_view ns,
+                                                       const quota::ObjectFacts& facts) const {
+  quota::Resolved resolved{
+      {.usage = facts.now.usage, .attributes = facts.now.attributes, .parts = facts.now.parts}};
+  const quota::Beside beside = tracker_.BesideOf(evaluator);
+  const bool needs_classes =
+      evaluator.classes && evaluator.classes->missing == quota::MissingClass::kUnknown;
+  if (needs_classes) {
+    const quota::ClassTable none(evaluator.classes->missing, evaluator.classes->called);
+    const quota::ClassTable& table = beside.classes != nullptr ? *beside.classes : none;
+    resolved.subject.usage = table.ResolveKnown(facts.now, resolved.unknown);
+    return resolved;
+  }
+  if (evaluator.classes && beside.classes == nullptr && !facts.now.classes.empty()) {
+    resolved.unknown = quota::UnknownUsage{tracker_.WhyUnknown(evaluator)};
+  }
+  const bool resolves = evaluator.classes || evaluator.owners;
+  const TrackedResource* tracked = resolves ? tracker_.Find(evaluator.resource) : nullptr;
+  if (tracked == nullptr) return resolved;
+  auto usage = tracked->ledger().UsageOf(ns, facts.now, facts.tie ? &*facts.tie : nullptr, beside);
+  if (!usage) return usage.error();
+  resolved.subject.usage = std::move(*usage);
+  return resolved;
+}
+
+// Uses a list with a fieldSelector instead of a GET: the watch of classes needs the same rights.
+base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
+    const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
+  // A user chose this name, and it becomes part of a path.
+  if (!api::IsDns1123Subdomain(name)) co_return NotFound(name);
+  const api::GroupResource& resource = evaluator.classes->resource;
+  const auto served = served_.Find(resource, ResourceScope::kCluster);
+  if (!served && served_.IsAbsent(resource, ResourceScope::kCluster)) co_return NotFound(name);
+  if (!served) {
+    co_return base::Error{
+        .code = base::ErrorCode::kUnavailable,
+        .message = "it is not known whether the server has " + resource.ToString()};
+  }
+  const std::string path = served->Path({}, name);
+  const base::TimePoint now = scheduler_.Now();
+  std::erase_if(missed_, [&](const auto& entry) { return now - entry.second >= kMissAge; });
+  if (missed_.contains(path)) co_return NotFound(name);
+  client::ApiRequest request{
+      .path = served->Path(),
+      .query = {{"fieldSelector", "metadata.name=" + name}},
+      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
+  const auto answer = co_await client::DoJson(client_, std::move(request));
+  if (!answer) co_return AsTrouble(answer.error());
+  if (const json::Value* found = FindNamed(*answer, name)) {
+    co_return evaluator.classes->usage_of(*found);
+  }
+  missed_[path] = now;  // when it was asked: the answer may be old already
+  co_return NotFound(name);
+}
+
+// The list is consistent, because it names no version. An object that is deleted between this read
+// and the store is no harm: the client creates again, as after any such answer.
+base::Task<bool> ObservedUsage::IsTaken(const quota::Evaluator& evaluator, std::string ns,
+                                        std::string name, quota::Uid uid,
+                                        base::TimePoint deadline) {
+  const TrackedResource* tracked = tracker_.Find(evaluator.resource);
+  const bool maybe = tracked != nullptr && tracked->HasOtherOfName(ns, name, uid);
+  // The name becomes part of a selector.
+  if (!maybe || looks_ >= kMostLooks || !api::IsDns1123Subdomain(name)) co_return false;
+  const CountLook look(looks_);
+  const base::Duration left = deadline - scheduler_.Now();
+  client::ApiRequest request{.path = tracked->resource().Path(ns),
+                             .query = {{"fieldSelector", "metadata.name=" + name}, {"limit", "1"}},
+                             .accept = kMetadataList,
+                             .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                 std::min<base::Duration>(left, kLooksUpName))};
+  const auto answer = co_await client::DoJson(client_, std::move(request));
+  const json::Value* found = answer ? FindNamed(*answer, name) : nullptr;
+  co_return found != nullptr&& quota::Uid::FromText(api::Uid(*found)) != uid;
+}
+
+}  // namespace controllers

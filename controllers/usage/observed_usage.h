@@ -1,0 +1,97 @@
+#pragma once
+
+// Sums what the watches have shown: the count of one quota, and the usage of one object. Asks the
+// server for classes that no watch has shown.
+//
+// Single-threaded. All references must outlive it.
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "controllers/usage/namespace_labels.h"
+#include "controllers/usage/obstacle.h"
+#include "controllers/usage/served_resources.h"
+#include "controllers/usage/stall_detector.h"
+#include "controllers/usage/tracker.h"
+#include "pkg/admission/object_book.h"
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+#include "pkg/quota/quota.h"
+
+namespace controllers {
+
+// The count of one quota, or the reason why it must wait.
+struct QuotaCount {
+  quota::Observed observed;
+  bool pending = false;  // a source is still being listed, and may be done soon
+  // Until this time some watch is known to lag. An object may be stored that it has not shown, and
+  // that has no reservation because the quota is newer than the object. TimePoint::max() while a
+  // failure lasts.
+  base::TimePoint behind_until = base::TimePoint::min();
+  std::vector<Obstacle> obstacles;
+  std::string trouble;  // the obstacles as text
+};
+
+class ObservedUsage final : public admission::ObjectBook {
+ public:
+  ObservedUsage(base::Scheduler& scheduler, client::ApiClient& client, ServedResources& served,
+                const Tracker& tracker, const StallDetector& stalls)
+      : scheduler_(scheduler),
+        client_(client),
+        served_(served),
+        tracker_(tracker),
+        stalls_(stalls) {}
+
+  // Sets the labels by which quotas without a namespace select namespaces. Null, or no call: there
+  // are no such quotas. `labels` must outlive this object.
+  void SetLabels(const NamespaceLabels* labels) { labels_ = labels; }
+  // Returns these labels if the quota depends on them, else null.
+  [[nodiscard]] const NamespaceLabels* LabelsOf(const quota::Quota& quota) const {
+    return quota.key.ns.empty() ? labels_ : nullptr;
+  }
+
+  // `patience`: how long a resource may take to be listed.
+  [[nodiscard]] QuotaCount Count(const quota::Quota& quota, base::Duration patience) const;
+  // As QuotaCount::behind_until. TimePoint::max() while a resource is being listed, because nothing
+  // is lowered then either.
+  [[nodiscard]] base::TimePoint BehindUntil(const quota::Quota& quota) const;
+  // Returns what the quota counts for an object of this namespace with these facts. Names whose
+  // usage is unknown are absent.
+  [[nodiscard]] quota::ResourceList UsageOf(const quota::Quota& quota,
+                                            const quota::Evaluator& evaluator, std::string_view ns,
+                                            const quota::Uid& uid, const quota::Facts& facts) const;
+
+  [[nodiscard]] const quota::ClassTable* ClassesOf(
+      const quota::Evaluator& evaluator) const override;
+  [[nodiscard]] base::Result<quota::Resolved> SubjectOf(
+      const quota::Evaluator& evaluator, std::string_view ns,
+      const quota::ObjectFacts& facts) const override;
+  [[nodiscard]] bool HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
+                              std::string_view resource_version) const override;
+  base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
+                                                        std::string name,
+                                                        base::TimePoint deadline) override;
+  base::Task<bool> IsTaken(const quota::Evaluator& evaluator, std::string ns, std::string name,
+                           quota::Uid uid, base::TimePoint deadline) override;
+
+ private:
+  [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source, base::Duration patience) const;
+  [[nodiscard]] QuotaCount CountObjects(const quota::Quota& quota, base::Duration patience) const;
+  std::vector<Obstacle> AddUsage(const UsageSource& source, const quota::Quota& quota,
+                                 quota::Observed& observed) const;
+  [[nodiscard]] base::TimePoint BehindUntil(const UsageSource& source) const;
+
+  base::Scheduler& scheduler_;
+  client::ApiClient& client_;
+  ServedResources& served_;
+  const Tracker& tracker_;
+  const StallDetector& stalls_;
+  const NamespaceLabels* labels_ = nullptr;
+  // paths of classes that were not found, and when
+  std::unordered_map<std::string, base::TimePoint> missed_;
+  std::size_t looks_ = 0;  // calls of IsTaken() that wait for the server
+};
+
+}  // namespace controllers

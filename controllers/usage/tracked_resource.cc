@@ -1,0 +1,423 @@
+#include "controllers/usage/tracked_resource.h"
+
+#include <glog/logging.h>
+
+#include <utility>
+
+#include "pkg/accounting/timing.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/api/resource_version.h"
+#include "pkg/json/value.h"
+
+namespace controllers {
+namespace {
+
+// The ledger is checked for expiries at least this often, because the wall clock may be set.
+constexpr std::chrono::seconds kLongestExpiryWait{10};
+// A smaller difference is a correction of the clock (slewing), not a set clock.
+constexpr std::chrono::seconds kClockTolerance{1};
+// Between two attempts to read all objects again.
+constexpr std::chrono::seconds kReadsAgain{5};
+constexpr std::chrono::seconds kSettle{1};  // how far a watch may lag behind a fresh list
+// Changes that are reported in one turn of the event loop: each enqueues quotas.
+constexpr std::size_t kChangesAStep = 64;
+// Longer than an admission call that began before the change may take.
+constexpr std::chrono::seconds kRecent{30};
+// Between two attempts to open a watch anew that does not show an object.
+constexpr std::chrono::seconds kReopensAgain{10};
+// Longer than a reservation is held.
+constexpr std::chrono::seconds kGone{60};
+// Longer than the cache of a client lags that creates an object again.
+constexpr std::chrono::seconds kNamesKept{60};
+static_assert(kGone > accounting::HoldFor(accounting::kLongestWebhook));
+
+informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
+                                       const api::GroupVersionResource& resource,
+                                       const quota::Evaluator& evaluator) {
+  options.resource = resource;
+  options.fields = evaluator.fields;
+  return options;
+}
+
+quota::Uid UidOf(const json::Value& object) { return quota::Uid::FromText(api::Uid(object)); }
+
+quota::VersionMark VersionOf(const json::Value& object) {
+  return quota::VersionMarkOf(api::ResourceVersion(object));
+}
+
+// Says which object is meant.
+std::string WithKey(const json::Value& object, const std::string& why) {
+  return api::KeyOf(object).ToString() + ": " + why;
+}
+
+}  // namespace
+
+std::unique_ptr<metrics::InformerMetrics> NewInformerMetrics(
+    const TrackingContext& context, std::string name, const api::GroupVersionResource& resource) {
+  if (context.registry == nullptr) return nullptr;
+  const metrics::InformerMetrics::Names names{.name = std::move(name),
+                                              .group = resource.group,
+                                              .version = resource.version,
+                                              .resource = resource.resource};
+  return std::make_unique<metrics::InformerMetrics>(*context.registry, names);
+}
+
+std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& context,
+                                                   api::GroupVersionResource resource,
+                                                   std::vector<std::string> fields,
+                                                   metrics::InformerMetrics* metrics,
+                                                   informers::CollectionSink& sink) {
+  informers::ReflectorOptions options = context.reflector;
+  options.resource = std::move(resource);
+  options.fields = std::move(fields);
+  options.metrics = metrics;
+  return informers::NewReflector(*context.client, *context.scheduler, sink, std::move(options));
+}
+
+TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResource resource,
+                                 quota::Evaluator evaluator, UsageListener& listener,
+                                 std::function<const quota::ClassTable*()> classes)
+    : context_(std::move(context)),
+      resource_(std::move(resource)),
+      evaluator_(std::move(evaluator)),
+      listener_(listener),
+      classes_(std::move(classes)),
+      tasks_(context_.executor),
+      metrics_(NewInformerMetrics(context_, context_.name, resource_)),
+      recent_(kRecent),
+      gone_(kGone),
+      names_(kNamesKept),
+      expiry_(context_.scheduler->NewAlarm()),
+      reading_(context_.scheduler->NewAlarm()),
+      started_(context_.scheduler->Now()) {
+  reflector_ = NewReflector(context_, resource_, evaluator_.fields, metrics_.get(), *this);
+}
+
+void TrackedResource::Start() {
+  tasks_.Spawn("reflector " + resource_.ToString(), [this] { return reflector_->Run(); });
+  tasks_.Spawn("expiry " + resource_.ToString(), [this] { return WatchExpiry(); });
+  tasks_.Spawn("names " + resource_.ToString(), [this] { return ReadUnread(); });
+}
+
+base::Task<void> TrackedResource::Stop() {
+  tasks_.Cancel();
+  co_await tasks_.Join();
+}
+
+void TrackedResource::Relist() {
+  recent_ = RecentVersions(kRecent);
+  sync_state_.OnRelist();
+  reflector_->Relist();
+}
+
+void TrackedResource::Await(const std::string& version) {
+  const base::TimePoint now = context_.scheduler->Now();
+  sync_state_.Await(now, version);
+  if (reopened_ && now - *reopened_ < kReopensAgain) return;
+  reopened_ = now;
+  LOG(WARNING) << "the server has an object that the watch does not show; opening the watch anew"
+               << " resource=" << resource_.ToString();
+  reflector_->Reopen();
+}
+
+bool TrackedResource::ByClass(std::string_view name) const {
+  return evaluator_.classes && evaluator_.classes->concerns && evaluator_.classes->concerns(name);
+}
+
+// True if objects can use something under this name.
+bool TrackedResource::MayCount(std::string_view name) const {
+  return evaluator_.owns(name) || ByClass(name);
+}
+
+void TrackedResource::Limit(std::string_view name) {
+  if (!MayCount(name) || !limited_.Add(name)) return;
+  unread_.OnLimited(name, context_.scheduler->Now());
+  if (!unread_.empty()) reading_->Wake();
+}
+
+void TrackedResource::Unlimit(std::string_view name) {
+  limited_.Remove(name);
+  unread_.OnUnlimited(name);
+}
+
+void TrackedResource::OnClasses() {
+  for (const std::string& name : limited_) {
+    if (ByClass(name)) unread_.OnClasses(name, context_.scheduler->Now());
+  }
+  if (!unread_.empty()) reading_->Wake();
+}
+
+void TrackedResource::BeginList() {
+  drift_.reset();  // the new list finds what the resync was looking for
+  unread_.OnReadingBegins();
+  sync_state_.OnListBegins();
+  // After a relist only its result counts, as after a start: what was shown before may come from
+  // the state before a restore of the server.
+  gone_ = RecentVersions(kGone);
+  newest_.clear();
+  list_began_ = context_.scheduler->Now();
+  ledger_.BeginSweep();
+}
+
+void TrackedResource::Upsert(const json::Value& object) {
+  const quota::Uid uid = UidOf(object);
+  const std::string ns(api::Namespace(object));
+  if (drift_) drift_->OnEvent(uid);
+  api::RaiseVersion(newest_, api::ResourceVersion(object));
+  if (sync_state_.listed() && !ledger_.Holds(ns, uid)) {
+    names_.OnAdded(context_.scheduler->Now(), ns, api::Name(object), uid);
+  }
+  Count(object, ns, uid);
+  ReportShown(ns, uid);
+}
+
+void TrackedResource::ReportShown(const std::string& ns, const quota::Uid& uid) {
+  if (sync_state_.listed()) listener_.OnShown(ns, uid);
+  if (sync_state_.OnShown(newest_)) listener_.OnResourceState(evaluator_);
+}
+
+const quota::ClassTable* TrackedResource::Classes() const {
+  return evaluator_.classes && classes_ ? classes_() : nullptr;
+}
+
+// The facts as the ledger keeps them.
+base::Result<quota::ObjectFacts> TrackedResource::FactsOf(const json::Value& object) {
+  base::Result<quota::ObjectFacts> facts = evaluator_.facts_of(
+      object, {.now = context_.scheduler->WallNow(), .limited = limited_.AsFunction()});
+  if (facts) unread_.OnLeftOut(limited_.Bound(*facts, Classes()));
+  return facts;
+}
+
+void TrackedResource::Count(const json::Value& object, const std::string& ns,
+                            const quota::Uid& uid) {
+  base::Result<quota::ObjectFacts> facts = FactsOf(object);
+  if (!facts) {
+    LOG_EVERY_N(WARNING, 100)
+        << "object cannot be counted; its namespace's usage is unknown resource="
+        << resource_.ToString() << " object=" << api::KeyOf(object).ToString()
+        << " error=" << json::Quote(facts.error().message);
+    const auto change =
+        ledger_.SetUnknown(ns, uid, WithKey(object, facts.error().message), VersionOf(object));
+    if (change) Report(*change);
+    return;
+  }
+  if (!facts->flaw.empty()) {
+    LOG_EVERY_N(WARNING, 100) << "object has an amount that cannot be counted resource="
+                              << resource_.ToString() << " object=" << api::KeyOf(object).ToString()
+                              << " error=" << json::Quote(facts->flaw);
+    facts->flaw = WithKey(object, facts->flaw);
+  }
+  const bool has_later = facts->later.has_value();
+  auto change = ledger_.Set(ns, uid, std::move(*facts), VersionOf(object));
+  if (has_later) expiry_->Wake();
+  if (!change) return;
+  change->version = api::ResourceVersion(object);
+  if (change->before) recent_.OnChanged(context_.scheduler->Now(), uid, change->version);
+  Report(*change);
+}
+
+void TrackedResource::Remove(const json::Value& object) {
+  const quota::Uid uid = UidOf(object);
+  const std::string ns(api::Namespace(object));
+  const std::string_view version = api::ResourceVersion(object);
+  const base::TimePoint now = context_.scheduler->Now();
+  if (drift_) drift_->OnEvent(uid);
+  api::RaiseVersion(newest_, version);
+  gone_.OnChanged(now, uid, version);
+  names_.OnRemoved(ns, api::Name(object), uid);
+  const auto change = ledger_.Remove(ns, uid);
+  if (change) {
+    recent_.OnChanged(now, uid, version);
+    Report(*change);
+  }
+  ReportShown(ns, uid);
+}
+
+bool TrackedResource::IsGone(const quota::Uid& uid) const {
+  return gone_.Has(context_.scheduler->Now(), uid);
+}
+
+bool TrackedResource::Reaches(std::string_view version) const {
+  return api::ReachesVersion(newest_, version) ||
+         api::ReachesVersion(state().resource_version, version);
+}
+
+// Versions that cannot be ordered are compared with the held one.
+bool TrackedResource::HasShown(std::string_view ns, const quota::Uid& uid,
+                               std::string_view version) const {
+  return Reaches(version) || IsGone(uid) ||
+         ledger_.VersionOf(ns, uid) == quota::VersionMarkOf(version);
+}
+
+bool TrackedResource::HasLater(const quota::Uid& uid, std::string_view version) const {
+  return recent_.HasLater(context_.scheduler->Now(), uid, version);
+}
+
+bool TrackedResource::SweepSome() {
+  std::vector<quota::LedgerChange> removed;
+  const bool more = ledger_.SweepSome(kChangesAStep, removed);
+  for (const quota::LedgerChange& change : removed) Report(change);
+  return more;
+}
+
+void TrackedResource::EndList() {
+  listed_since_ = list_began_;
+  if (sync_state_.OnListEnds()) {
+    LOG(INFO) << "counting resource=" << resource_.ToString() << " objects=" << ledger_.size()
+              << " distinct=" << ledger_.distinct_facts();
+  }
+  unread_.OnReadingEnds();
+  for (const quota::LedgerChange& change : ledger_.EndSweep()) Report(change);
+  listener_.OnResourceState(evaluator_);
+}
+
+void TrackedResource::OnState() {
+  sync_state_.OnState(context_.scheduler->Now(), state());
+  listener_.OnResourceState(evaluator_);
+}
+
+void TrackedResource::Report(const quota::LedgerChange& change) {
+  // Before the first complete list nothing is known, so no change is reported.
+  if (sync_state_.listed()) listener_.OnUsageChange(evaluator_, change);
+}
+
+// True if the wall clock was set back since the last call.
+bool TrackedResource::WasSetBack(base::WallTime wall) {
+  const base::Duration ahead = std::chrono::duration_cast<base::Duration>(wall.time_since_epoch()) -
+                               context_.scheduler->Now().time_since_epoch();
+  const std::optional<base::Duration> before = std::exchange(wall_ahead_, ahead);
+  return before && ahead < *before - kClockTolerance;
+}
+
+base::Task<void> TrackedResource::WatchExpiry() {
+  co_await base::DeferCancellation();
+  bool too_early = false;
+  while (!co_await base::Stopping()) {
+    const base::WallTime wall = context_.scheduler->WallNow();
+    too_early = WasSetBack(wall) || too_early;
+    // Facts that expired too early cannot be undone from the ledger, so the objects are read again.
+    if (too_early && synced() && !drift_) {
+      const auto listed = co_await Resync(kSettle, Depth::kWhole);
+      too_early = !listed.has_value();
+    }
+    for (const quota::LedgerChange& change : ledger_.Expire(wall, kChangesAStep)) Report(change);
+    const auto next = ledger_.NextExpiry();
+    if (next && *next <= wall) {
+      co_await base::NextTurn();
+      continue;
+    }
+    base::Duration wait = kLongestExpiryWait;
+    if (next) wait = std::min<base::Duration>(wait, *next - wall + std::chrono::milliseconds(1));
+    co_await expiry_->WaitUntil(context_.scheduler->Now() + wait);
+  }
+}
+
+// Reads all objects again while names are unread.
+base::Task<void> TrackedResource::ReadUnread() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    bool again = false;
+    if (!unread_.empty() && synced() && !drift_) {
+      LOG(INFO) << "reading all objects again, because a quota limits a name that was not counted"
+                << " resource=" << resource_.ToString();
+      unread_.OnReadingBegins();
+      const auto read = co_await Resync(kSettle, Depth::kWhole);
+      const bool ended = read && read->has_value();
+      if (ended && unread_.OnReadingEnds()) listener_.OnResourceState(evaluator_);
+      again = ended && !unread_.empty();
+    }
+    if (again) continue;
+    const bool idle = unread_.empty();
+    co_await reading_->WaitUntil(idle ? base::TimePoint::max()
+                                      : context_.scheduler->Now() + kReadsAgain);
+  }
+}
+
+base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(base::Duration settle,
+                                                                             Depth depth) {
+  const std::optional<DriftReport> superseded;
+  if (!synced() || drift_) co_return superseded;
+  // Those that the recounts after the last resync found.
+  const std::size_t wrong = ledger_.TakeWrongSums();
+  LOG_IF(ERROR, wrong > 0) << "sums were wrong and are right now; this is a defect resource="
+                           << resource_.ToString() << " sums=" << wrong;
+  drift_.emplace(ledger_);
+  base::Result<void> done = co_await ListVersions(depth);
+  while (done && drift_ && drift_->LookForVanished()) co_await base::NextTurn();
+  if (done && drift_ && drift_->HasSuspects()) co_await context_.scheduler->Sleep(settle);
+  if (done) done = co_await ReadSuspects();
+  if (!done) {
+    drift_.reset();
+    co_return done.error();
+  }
+  DriftReport report;
+  for (bool more = drift_.has_value(); more;) {
+    more = drift_->Settle(report);
+    for (const quota::LedgerChange& change : std::exchange(report.changes, {})) Report(change);
+    if (more) co_await base::NextTurn();
+    more = more && drift_;
+  }
+  // A relist during a suspension has reset `drift_`.
+  if (!drift_) co_return superseded;
+  drift_.reset();
+  co_return std::optional<DriftReport>(std::move(report));
+}
+
+base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
+  informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
+  if (depth == Depth::kVersions) options.fields.clear();
+  const auto listed = co_await informers::ListAll(
+      *context_.client, *context_.scheduler, std::move(options),
+      [this, depth](const json::Value& object) {
+        if (!drift_) return;
+        const quota::Uid uid = UidOf(object);
+        const std::string ns(api::Namespace(object));
+        const quota::VersionMark version = VersionOf(object);
+        const bool same = version != quota::kNoVersion && ledger_.VersionOf(ns, uid) == version;
+        drift_->OnListed(api::KeyOf(object), uid, version);
+        if (depth == Depth::kVersions) return;
+        // The same object as the held one, but its facts may have to be made anew.
+        if (same) {
+          Count(object, ns, uid);
+        } else {
+          TakeRead(object);
+        }
+      },
+      [this] {
+        if (drift_) drift_->OnRestart();
+      });
+  if (!listed) co_return listed.error();
+  co_return base::Result<void>();
+}
+
+// Reads a few suspects by a list of one each, which needs only the rights of the watch. Reads all
+// objects if there are many.
+base::Task<base::Result<void>> TrackedResource::ReadSuspects() {
+  constexpr std::size_t kMostLists = 32;
+  if (!drift_) co_return base::Result<void>();
+  const informers::ReflectorOptions all = OptionsFor(context_.reflector, resource_, evaluator_);
+  std::vector<informers::ReflectorOptions> lists;
+  for (const api::ObjectKey& object : drift_->Unread(kMostLists + 1)) {
+    informers::ReflectorOptions& one = lists.emplace_back(all);
+    one.ns = object.ns;
+    one.field_selector = "metadata.name=" + object.name;
+  }
+  if (lists.size() > kMostLists) lists = {all};
+  for (const informers::ReflectorOptions& list : lists) {
+    const auto read = co_await informers::ListAll(
+        *context_.client, *context_.scheduler, list,
+        [this](const json::Value& object) { TakeRead(object); }, [] {});
+    if (!read) co_return read.error();
+  }
+  co_return base::Result<void>();
+}
+
+void TrackedResource::TakeRead(const json::Value& object) {
+  const quota::Uid uid = UidOf(object);
+  if (!drift_ || !drift_->IsUnread(uid)) return;
+  auto facts = FactsOf(object);
+  if (facts && !facts->flaw.empty()) facts->flaw = WithKey(object, facts->flaw);
+  if (facts) drift_->OnRead(uid, std::move(*facts), VersionOf(object));
+}
+
+}  // namespace controllers

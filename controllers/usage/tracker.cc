@@ -1,0 +1,374 @@
+#include "controllers/usage/tracker.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+namespace controllers {
+namespace {
+
+constexpr std::chrono::seconds kRediscoverWanted{1};  // while a named resource is missing
+constexpr std::chrono::seconds kRediscoverIdle{30};
+
+}  // namespace
+
+Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
+                 UsageListener& listener, bool by_namespace)
+    : context_(std::move(context)),
+      api_(api),
+      served_(served),
+      listener_(listener),
+      by_namespace_(by_namespace),
+      classes_(context_, api_, served_, listener_),
+      changed_(context_.scheduler->NewAlarm()) {}
+
+std::map<api::GroupResource, quota::Evaluator> Tracker::EvaluatorsFor(
+    const quota::ResourceList& hard) const {
+  std::map<api::GroupResource, quota::Evaluator> evaluators;
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (!quota::OwnedNames(evaluator, hard).empty()) {
+      evaluators.emplace(evaluator.resource, evaluator);
+    }
+  }
+  if (!api_.counted_resource || !api_.object_counter) return evaluators;
+  for (const auto& [name, amount] : hard) {
+    const auto resource = api_.counted_resource(name);
+    if (!resource || evaluators.contains(*resource)) continue;
+    if (auto counter = api_.object_counter(*resource)) {
+      evaluators.emplace(*resource, std::move(*counter));
+    }
+  }
+  return evaluators;
+}
+
+void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+  if (before != nullptr && after != nullptr && before->hard == after->hard) return;
+  // Call Want() first, so that a resource that both name is not dropped in between.
+  if (after != nullptr) {
+    for (const auto& [resource, evaluator] : EvaluatorsFor(after->hard)) Want(evaluator);
+  }
+  if (before != nullptr) {
+    for (const auto& [resource, evaluator] : EvaluatorsFor(before->hard)) Unwant(resource);
+  }
+  if (classes_.OnQuota(before, after)) changed_->Wake();
+  WantByClasses();
+  CountNames(before, after);
+  if (by_namespace_) CountNamespaces(before, after);
+}
+
+void Tracker::CountNames(const quota::Quota* before, const quota::Quota* after) {
+  if (after != nullptr) {
+    for (const auto& [name, limit] : after->hard) {
+      if (names_[name]++ > 0) continue;
+      for (const auto& tracked : Watched()) tracked->Limit(name);
+    }
+  }
+  if (before == nullptr) return;
+  for (const auto& [name, limit] : before->hard) {
+    if (--names_.at(name) > 0) continue;
+    names_.erase(name);
+    for (const auto& tracked : Watched()) tracked->Unlimit(name);
+  }
+}
+
+std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard) const {
+  std::set<api::GroupResource> resources;
+  for (const auto& [resource, evaluator] : EvaluatorsFor(hard)) resources.insert(resource);
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (!quota::NamesOfClasses(evaluator, hard).empty()) resources.insert(evaluator.resource);
+  }
+  return resources;
+}
+
+void Tracker::CountNamespaces(const quota::Quota* before, const quota::Quota* after) {
+  if (after != nullptr) {
+    for (const auto& resource : LimitedBy(after->hard)) ++namespaces_[resource][after->key.ns];
+  }
+  if (before != nullptr) {
+    for (const auto& resource : LimitedBy(before->hard)) {
+      LimitedNamespaces& limited = namespaces_.at(resource);
+      if (--limited.at(before->key.ns) == 0) limited.erase(before->key.ns);
+      if (limited.empty()) namespaces_.erase(resource);
+    }
+  }
+}
+
+const LimitedNamespaces& Tracker::NamespacesOf(const api::GroupResource& resource) const {
+  static const LimitedNamespaces none;
+  const auto limited = namespaces_.find(resource);
+  return limited == namespaces_.end() ? none : limited->second;
+}
+
+void Tracker::SetGroups(std::string_view ns, std::vector<std::string> groups) {
+  for (const auto& tracked : Watched()) tracked->SetGroups(ns, groups);
+  if (groups.empty()) {
+    if (const auto known = groups_.find(ns); known != groups_.end()) groups_.erase(known);
+  } else {
+    groups_.insert_or_assign(std::string(ns), std::move(groups));
+  }
+}
+
+// An evaluator is also wanted while it owns a name of a quota because of its classes, or may own
+// one: admission must see its objects to refuse them.
+void Tracker::WantByClasses() {
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (!evaluator.classes) continue;
+    const bool wanted = classes_.GiveNames(evaluator);
+    if (wanted && wanted_by_classes_.insert(evaluator.resource).second) Want(evaluator);
+    if (!wanted && wanted_by_classes_.erase(evaluator.resource) > 0) Unwant(evaluator.resource);
+  }
+}
+
+void Tracker::OnClasses() {
+  WantByClasses();
+  for (const auto& tracked : Watched()) tracked->OnClasses();
+}
+
+void Tracker::Want(const quota::Evaluator& evaluator) {
+  const auto [entry, added] = wanted_.try_emplace(evaluator.resource);
+  Wanted& wanted = entry->second;
+  if (added) wanted.evaluator = evaluator;
+  if (wanted.quotas++ == 0 && wanted.tracked == nullptr) {
+    wanted.since = context_.scheduler->Now();
+    changed_->Wake();
+  }
+}
+
+void Tracker::Unwant(const api::GroupResource& resource) {
+  const auto entry = wanted_.find(resource);
+  CHECK(entry != wanted_.end() && entry->second.quotas > 0) << resource.ToString();
+  if (--entry->second.quotas > 0) return;
+  entry->second.unneeded_since = context_.scheduler->Now();
+  changed_->Wake();
+}
+
+std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) const {
+  std::vector<UsageSource> sources;
+  for (const auto& [resource, wanted] : wanted_) {
+    std::vector<std::string> names = OwnedNames(wanted.evaluator, hard);
+    if (names.empty()) continue;
+    sources.push_back({.evaluator = &wanted.evaluator,
+                       .names = std::move(names),
+                       .resource = resource,
+                       .classes = classes_.Of(resource).table,
+                       .tracked = wanted.tracked.get(),
+                       .wanted_since = wanted.since,
+                       .known_absent = wanted.known_absent});
+    if (wanted.tracked) {
+      const informers::ReflectorState& state = wanted.tracked->state();
+      sources.back().trouble = state.trouble;
+      sources.back().forbidden = state.forbidden;
+    }
+  }
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
+    if (names.empty()) continue;
+    const KnownClasses known = classes_.Of(evaluator.resource);
+    for (auto& [resource, without] : classes_.WithoutKind(evaluator, names)) {
+      sources.push_back(
+          {.evaluator = &evaluator,
+           .names = std::move(without),
+           .resource = resource,
+           .wanted_since = known.wanted_since,
+           .known_absent = served_.IsAbsent(resource) || served_.IsUnknown(resource)});
+    }
+    if (known.table != nullptr) continue;
+    sources.push_back({.evaluator = &evaluator,
+                       .names = std::move(names),
+                       .resource = evaluator.classes->resource,
+                       .wanted_since = known.wanted_since,
+                       .known_absent = known.unsaid,
+                       .trouble = known.trouble});
+  }
+  return sources;
+}
+
+std::vector<std::string> Tracker::OwnedNames(const quota::Evaluator& evaluator,
+                                             const quota::ResourceList& hard) const {
+  return quota::OwnedNames(evaluator, hard, classes_.Of(evaluator.resource).table);
+}
+
+const TrackedResource* Tracker::Find(const api::GroupResource& resource) const {
+  const auto at = wanted_.find(resource);
+  return at == wanted_.end() ? nullptr : at->second.tracked.get();
+}
+
+quota::Beside Tracker::BesideOf(const quota::Evaluator& evaluator) const {
+  quota::Beside beside;
+  if (evaluator.classes) {
+    const KnownClasses known = classes_.Of(evaluator.resource);
+    // Without classes these objects would use nothing, and be admitted. Those that need their class
+    // are counted and admitted with current classes only.
+    const bool lacks_nothing = evaluator.classes->missing == quota::MissingClass::kUsesNothing;
+    beside.classes = lacks_nothing ? known.last : known.table;
+  }
+  const TrackedResource* owners = evaluator.owners ? Find(*evaluator.owners) : nullptr;
+  if (owners != nullptr) beside.owners = &owners->ledger();
+  return beside;
+}
+
+base::Error Tracker::WhyUnknown(const quota::Evaluator& evaluator) const {
+  const std::optional<base::Error> trouble = classes_.Of(evaluator.resource).trouble;
+  return {.code = base::ErrorCode::kUnavailable,
+          .message = evaluator.classes->called + "es are not known" +
+                     (trouble ? ": " + trouble->message : " yet")};
+}
+
+std::vector<const quota::Evaluator*> Tracker::Constrained() const {
+  std::vector<const quota::Evaluator*> evaluators;
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.quotas > 0 && wanted.tracked) evaluators.push_back(&wanted.evaluator);
+  }
+  return evaluators;
+}
+
+std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
+  std::vector<std::shared_ptr<TrackedResource>> watched;
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked) watched.push_back(wanted.tracked);
+  }
+  return watched;
+}
+
+void Tracker::Relist() {
+  for (const auto& tracked : Watched()) tracked->Relist();
+  classes_.Relist();
+}
+
+void Tracker::Await(std::string_view resource, const std::string& version) {
+  for (const auto& [known, wanted] : wanted_) {
+    if (wanted.tracked && known.ToString() == resource) wanted.tracked->Await(version);
+  }
+}
+
+bool Tracker::Settled() const {
+  return classes_.Settled() && std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
+           const Wanted& wanted = entry.second;
+           if (wanted.quotas == 0 || wanted.known_absent) return true;
+           return wanted.tracked && (wanted.tracked->synced() || wanted.tracked->state().trouble);
+         });
+}
+
+void Tracker::OnResourceState() {
+  if (AnyUnresolved()) changed_->Wake();
+}
+
+bool Tracker::AnyUnresolved(base::TimePoint since) const {
+  return classes_.AnyUnresolved(since) ||
+         std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
+           const Wanted& wanted = entry.second;
+           if (wanted.quotas == 0 || wanted.since <= since) return false;
+           if (!wanted.tracked) return true;
+           const auto& trouble = wanted.tracked->state().trouble;
+           return trouble && trouble->Is(base::ErrorCode::kNotFound);
+         });
+}
+
+bool Tracker::IsLookDue() const {
+  if (last_discovery_ == base::TimePoint{}) return true;
+  const base::Duration since = context_.scheduler->Now() - last_discovery_;
+  if (since >= kRediscoverIdle) return true;
+  const bool never_asked_for = AnyUnresolved(last_discovery_);
+  return never_asked_for || (AnyUnresolved() && since >= kRediscoverWanted);
+}
+
+base::Task<void> Tracker::Run() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    StartServed();  // from the last discovery
+    const bool due = IsLookDue();
+    if (due) co_await Rediscover();
+    co_await StopUnneeded();
+    co_await changed_->WaitUntil(NextLook());
+  }
+  co_await StopAll();
+}
+
+base::Task<void> Tracker::Rediscover() {
+  // Set before the request: a name that is added during the request may need another discovery.
+  last_discovery_ = context_.scheduler->Now();
+  const auto refreshed = co_await served_.Refresh();
+  StartServed();
+  if (refreshed) NoticeMissing();  // an error was logged by ServedResources; the known state stays
+}
+
+// A first status does not wait for resources that the server does not serve, or whose group is
+// stale.
+void Tracker::NoticeMissing() {
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked || wanted.quotas == 0) continue;
+    const bool absent = served_.IsAbsent(resource);
+    if (!absent && !served_.IsUnknown(resource)) continue;
+    if (std::exchange(wanted.known_absent, true)) continue;
+    LOG(WARNING) << "a quota names a resource that the server "
+                 << (absent ? "does not serve" : "cannot say that it serves")
+                 << " quota_api=" << api_.name << " resource=" << resource.ToString();
+    listener_.OnResourceState(wanted.evaluator);
+  }
+}
+
+std::optional<api::GroupVersionResource> Tracker::ServedFor(
+    const quota::Evaluator& evaluator) const {
+  auto served = served_.Find(evaluator.resource);
+  if (!served || evaluator.version.empty()) return served;
+  served->version = evaluator.version;
+  return served_.HasVersion(*served) ? served : std::nullopt;
+}
+
+bool Tracker::MustMove(const TrackedResource& tracked) const {
+  return !served_.HasVersion(tracked.resource()) && ServedFor(tracked.evaluator()).has_value();
+}
+
+void Tracker::StartServed() {
+  classes_.StartServed();
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked || wanted.quotas == 0) continue;
+    const auto served = ServedFor(wanted.evaluator);
+    if (!served) continue;
+    wanted.known_absent = false;
+    wanted.tracked = std::make_shared<TrackedResource>(
+        context_, *served, wanted.evaluator, listener_,
+        [this, resource = resource] { return classes_.Of(resource).table; });
+    for (const auto& [name, quotas] : names_) wanted.tracked->Limit(name);
+    for (const auto& [ns, groups] : groups_) wanted.tracked->SetGroups(ns, groups);
+    wanted.tracked->Start();
+  }
+}
+
+base::Task<void> Tracker::StopUnneeded() {
+  const base::TimePoint now = context_.scheduler->Now();
+  std::vector<std::shared_ptr<TrackedResource>> stopping;
+  for (auto entry = wanted_.begin(); entry != wanted_.end();) {
+    Wanted& wanted = entry->second;
+    const bool unneeded = wanted.quotas == 0 && now - wanted.unneeded_since >= kKeepUnneeded;
+    const bool gone = wanted.tracked && served_.IsAbsent(entry->first);
+    const bool stops = wanted.tracked && (unneeded || gone || MustMove(*wanted.tracked));
+    if (stops) stopping.push_back(std::exchange(wanted.tracked, {}));
+    if (gone && !unneeded) wanted.known_absent = true;
+    entry = unneeded ? wanted_.erase(entry) : std::next(entry);
+  }
+  StartServed();  // restarts the ones that move to another version
+  for (const std::shared_ptr<TrackedResource>& tracked : stopping) {
+    LOG(INFO) << "no longer counting resource=" << tracked->resource().ToString();
+    co_await tracked->Stop();
+    listener_.OnResourceState(tracked->evaluator());
+  }
+  co_await classes_.StopUnneeded();
+}
+
+base::Task<void> Tracker::StopAll() {
+  const std::vector<std::shared_ptr<TrackedResource>> watched = Watched();
+  for (const auto& tracked : watched) co_await tracked->Stop();
+  co_await classes_.StopAll();
+}
+
+base::TimePoint Tracker::NextLook() const {
+  const base::TimePoint now = context_.scheduler->Now();
+  base::TimePoint next = last_discovery_ + (AnyUnresolved() ? kRediscoverWanted : kRediscoverIdle);
+  for (const auto& [resource, wanted] : wanted_) {
+    if (wanted.quotas == 0) next = std::min(next, wanted.unneeded_since + kKeepUnneeded);
+  }
+  return std::max(classes_.NextDrop(next), now + std::chrono::milliseconds(10));
+}
+
+}  // namespace controllers

@@ -1,0 +1,140 @@
+#pragma once
+
+// Decides which resources are watched: those that a quota of this quota API names, as soon as the
+// server serves them. A resource that no quota names any more is dropped after a while. A resource
+// whose version is no longer served is watched in another version.
+//
+// The server does not announce kinds that appear, change or disappear. So discovery runs rarely
+// while all is well, and often while a named resource is missing or its list is answered 404.
+//
+// Single-threaded. Run() must have returned before it is destroyed.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "controllers/usage/class_tracker.h"
+#include "controllers/usage/served_resources.h"
+#include "controllers/usage/tracked_resource.h"
+#include "pkg/quota/quota.h"
+
+namespace controllers {
+
+// One evaluator that counts some names of a quota. While its classes are unknown there may be a
+// second, unwatched source, for the names that it may own because of its classes.
+struct UsageSource {
+  const quota::Evaluator* evaluator = nullptr;
+  std::vector<std::string> names;              // never empty
+  api::GroupResource resource;                 // the resource to list for them
+  const quota::ClassTable* classes = nullptr;  // the classes that it reads; null if unknown
+  const TrackedResource* tracked = nullptr;    // null: not watched (yet)
+  base::TimePoint wanted_since{};
+  bool known_absent = false;  // the server answered, and does not serve it as far as is known
+  std::optional<base::Error> trouble = {};  // why it cannot be listed or watched
+  // As ReflectorState::forbidden. Such a name that was never counted is not in force.
+  bool forbidden = false;
+};
+
+// The namespaces with quotas that have a name which an evaluator owns, or may own because of its
+// classes, and the number of these quotas.
+using LimitedNamespaces = std::map<std::string, std::size_t>;
+
+class Tracker {
+ public:
+  // `api`, `served` and `listener` must outlive the tracker. The listener calls OnResourceState()
+  // and OnClasses(). `by_namespace`: NamespacesOf() is used.
+  Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
+          UsageListener& listener, bool by_namespace = false);
+
+  // A quota was added, changed or removed (as QuotaListener::OnQuota), so other names may be in
+  // use.
+  void OnQuota(const quota::Quota* before, const quota::Quota* after);
+  // The namespace belongs to these groups (Ledger::SetGroups), in all present and future ledgers.
+  void SetGroups(std::string_view ns, std::vector<std::string> groups);
+  // The state of a watched resource changed (as UsageListener::OnResourceState).
+  void OnResourceState();
+  // Classes changed, or became known or unknown (as UsageListener::OnClassChange and OnClassState),
+  // so evaluators may own other names.
+  void OnClasses();
+  // The evaluators that own names of `hard`. Valid until the next suspension.
+  [[nodiscard]] std::vector<UsageSource> SourcesOf(const quota::ResourceList& hard) const;
+  // The names of `hard` that the evaluator owns, considering the classes that are known.
+  [[nodiscard]] std::vector<std::string> OwnedNames(const quota::Evaluator& evaluator,
+                                                    const quota::ResourceList& hard) const;
+  // The watched resource; null if it is not watched.
+  [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const;
+  // The data that completes the facts of the evaluator's objects. Valid until the next suspension.
+  [[nodiscard]] quota::Beside BesideOf(const quota::Evaluator& evaluator) const;
+  // Why the classes that the evaluator reads are not known, for objects that have any.
+  [[nodiscard]] base::Error WhyUnknown(const quota::Evaluator& evaluator) const;
+  // The evaluators of resources that quotas name and the server serves. Valid until the next
+  // suspension.
+  [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;
+  // The namespaces in which quotas limit the resource. Empty unless `by_namespace`. Valid until the
+  // next OnQuota().
+  [[nodiscard]] const LimitedNamespaces& NamespacesOf(const api::GroupResource& resource) const;
+  // The resources of the evaluators of `hard`, and of evaluators that may own a name of `hard`
+  // because of their classes.
+  [[nodiscard]] std::set<api::GroupResource> LimitedBy(const quota::ResourceList& hard) const;
+  // The resources that are watched now.
+  [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
+  // Lists everything again, because the server was restored to an earlier state.
+  void Relist();
+  // As TrackedResource::Await(), for a resource by its name.
+  void Await(std::string_view resource, const std::string& version);
+  // True if every wanted resource is synced, failed, or not served.
+  [[nodiscard]] bool Settled() const;
+
+  // Starts and stops watches until cancelled. Then stops all.
+  base::Task<void> Run();
+
+ private:
+  struct Wanted {
+    quota::Evaluator evaluator;
+    std::size_t quotas = 0;  // number of quotas that name it
+    base::TimePoint since{};
+    base::TimePoint unneeded_since{};  // when `quotas` fell to zero
+    bool known_absent = false;
+    std::shared_ptr<TrackedResource> tracked;
+  };
+
+  [[nodiscard]] std::map<api::GroupResource, quota::Evaluator> EvaluatorsFor(
+      const quota::ResourceList& hard) const;
+  void CountNames(const quota::Quota* before, const quota::Quota* after);
+  void WantByClasses();
+  void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
+  void Want(const quota::Evaluator& evaluator);
+  void Unwant(const api::GroupResource& resource);
+  // True if a resource, or classes, that became wanted after `since` are not watched, or their
+  // watch gets a 404, so they may be deleted or moved to another version.
+  [[nodiscard]] bool AnyUnresolved(base::TimePoint since = base::TimePoint::min()) const;
+  [[nodiscard]] bool IsLookDue() const;
+  base::Task<void> Rediscover();
+  void NoticeMissing();
+  void StartServed();
+  base::Task<void> StopUnneeded();
+  base::Task<void> StopAll();
+  // The version that the evaluator reads.
+  [[nodiscard]] std::optional<api::GroupVersionResource> ServedFor(
+      const quota::Evaluator& evaluator) const;
+  [[nodiscard]] bool MustMove(const TrackedResource& tracked) const;
+  [[nodiscard]] base::TimePoint NextLook() const;
+
+  TrackingContext context_;
+  const quota::QuotaApi& api_;
+  ServedResources& served_;
+  UsageListener& listener_;
+  bool by_namespace_;
+  std::map<api::GroupResource, Wanted> wanted_;
+  std::map<std::string, std::size_t> names_;  // limited name → number of quotas
+  std::map<api::GroupResource, LimitedNamespaces> namespaces_;
+  std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
+  ClassTracker classes_;
+  std::set<api::GroupResource> wanted_by_classes_;  // also counted in Wanted::quotas
+  std::unique_ptr<base::Alarm> changed_;
+  base::TimePoint last_discovery_{};
+};
+
+}  // namespace controllers

@@ -1,0 +1,67 @@
+#include "controllers/usage/recent_versions.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+namespace recent_versions_test {
+
+using namespace std::chrono_literals;
+using controllers::RecentVersions;
+using quota::Uid;
+
+namespace {
+
+const Uid kA{1};
+const Uid kB{2};
+const base::TimePoint kStart{1h};
+
+}  // namespace
+
+TEST_CASE("recent versions: a version before the last change has a later one", "[controllers]") {
+  RecentVersions recent(30s);
+  recent.OnChanged(kStart, kA, "99");
+  recent.OnChanged(kStart, kA, "100");
+  CHECK(recent.HasLater(kStart, kA, "99"));
+  CHECK_FALSE(recent.HasLater(kStart, kA, "100"));
+  CHECK_FALSE(recent.HasLater(kStart, kA, "101"));  // the watch lags
+  CHECK_FALSE(recent.HasLater(kStart, kB, "1"));
+}
+
+TEST_CASE("recent versions: old changes are forgotten", "[controllers]") {
+  RecentVersions recent(30s);
+  recent.OnChanged(kStart, kA, "100");
+  CHECK(recent.HasLater(kStart + 29s, kA, "7"));
+  CHECK_FALSE(recent.HasLater(kStart + 30s, kA, "7"));
+  recent.OnChanged(kStart + 30s, kB, "101");
+  CHECK(recent.size() == 1);
+}
+
+TEST_CASE("recent versions: an object that changes again is kept", "[controllers]") {
+  RecentVersions recent(30s);
+  recent.OnChanged(kStart, kA, "100");
+  recent.OnChanged(kStart + 20s, kA, "200");
+  recent.OnChanged(kStart + 40s, kB, "300");
+  CHECK(recent.HasLater(kStart + 40s, kA, "199"));
+}
+
+TEST_CASE("recent versions: versions that are not numbers are not compared", "[controllers]") {
+  RecentVersions recent(30s);
+  recent.OnChanged(kStart, kA, "100");
+  for (const char* version : {"", "7a", "-7", "0x7", " 7", "99999999999999999999999"}) {
+    CHECK_FALSE(recent.HasLater(kStart, kA, version));
+  }
+  recent.OnChanged(kStart, kA, "v100");
+  CHECK_FALSE(recent.HasLater(kStart, kA, "7"));
+}
+
+TEST_CASE("recent versions: only the latest changes are kept, up to the bound", "[controllers]") {
+  RecentVersions recent(30s);
+  for (std::uint64_t i = 0; i <= RecentVersions::kMost; ++i) {
+    recent.OnChanged(kStart, {i}, std::to_string(1000 + i));
+  }
+  CHECK(recent.size() == RecentVersions::kMost);
+  CHECK_FALSE(recent.HasLater(kStart, {0}, "1"));
+  CHECK(recent.HasLater(kStart, {RecentVersions::kMost}, "1"));
+}
+
+}  // namespace recent_versions_test
