@@ -27,6 +27,7 @@ const std::string kLast = "requests.example.com/r199";
 json::Value PodOfManyNames(const std::string& name, const std::string& ns = "team-a") {
   json::Value pod = MakePod(name, "100m", ns);
   std::vector<json::Member> requests;
+  requests.reserve(kMany);
   for (int i = 0; i < kMany; ++i) requests.emplace_back("example.com/r" + std::to_string(i), "1");
   (*pod.Make({"spec", "containers"}).AsArray())[0].Make({"resources", "requests"}) =
       json::Object::FromMembers(std::move(requests));
