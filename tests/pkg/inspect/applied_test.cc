@@ -44,6 +44,7 @@ quota::Quota Make(const Spec& spec) {
 
 Forest MakeForest(const std::vector<Spec>& specs) {
   std::vector<quota::Quota> quotas;
+  quotas.reserve(specs.size());
   for (const Spec& spec : specs) quotas.push_back(Make(spec));
   return Forest(std::move(quotas));
 }
