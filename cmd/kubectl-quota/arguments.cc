@@ -58,7 +58,7 @@ const std::vector<CommandRow>& Rows() {
       {Command::kCheck,
        "check",
        "Tell whether all objects of manifests, and the pods that they create, would fit",
-       {"json", "yaml", "junit"},
+       {"wide", "json", "yaml", "junit"},
        false,
        "  kubectl quota check -f app.yaml                would this fit?\n"
        "  helm template . | kubectl quota check -f - --quota-file quota.yaml -o junit\n"

@@ -165,7 +165,7 @@ int ShowChecked(Terminal& terminal, const Options& options, inspect::TableStyle 
   } else if (options.output == "junit") {
     terminal.Write(inspect::CheckJunit(checked));
   } else {
-    const inspect::Table table = inspect::CheckTable(checked.spaces);
+    const inspect::Table table = inspect::CheckTable(checked.spaces, options.output == "wide");
     if (!table.rows.empty()) terminal.Write(inspect::PrintTable(table, style));
     for (const std::string& note : checked.notes) terminal.Write(inspect::Line("note: " + note));
     terminal.Write(inspect::ServerText(checked.server));

@@ -171,7 +171,9 @@ inspect::Expansion BornWith(const std::string& ns, const std::vector<Manifest>& 
     Value object = json::Object{{"apiVersion", "v1"}, {"kind", kind}};
     object.Make({"metadata", "namespace"}) = ns;
     object.Make({"metadata", "name"}) = name;
-    born.pieces.push_back({.object = std::move(object), .of = {"namespace", "", ns}});
+    born.pieces.push_back({.object = std::move(object),
+                           .of = {"namespace", "", ns},
+                           .role = {kind, "each new namespace"}});
   }
   return born;
 }

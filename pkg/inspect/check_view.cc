@@ -176,12 +176,54 @@ std::string SuiteOfUnknown(const Checked& checked) {
   return suite.ToString("unknown");
 }
 
+// "3 pods by its replicas 1500m", "change by the manifest -1Gi".
+std::string PartText(const FitPart& part) {
+  std::string text;
+  if (!part.role.part.empty()) {
+    const bool plural = part.count > 1 && !part.role.part.ends_with('s');
+    if (part.count > 0) text += std::to_string(part.count) + " ";
+    text += part.role.part + (plural ? "s" : "");
+    if (!part.role.by.empty()) text += " by " + part.role.by;
+    text += " ";
+  }
+  return text + part.amount.ToString();
+}
+
+// "deployment.apps/web: 3 pods by its replicas 1500m, …; pod/a: 500m"
+std::string PartsText(const std::vector<FitPart>& parts) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  const ObjectName* of = nullptr;
+  for (std::size_t i = 0; i < std::min(parts.size(), kMost); ++i) {
+    const bool same = of != nullptr && *of == parts[i].of;
+    if (!same) text += (text.empty() ? "" : "; ") + parts[i].of.ToString() + ": ";
+    text += (same ? ", " : "") + PartText(parts[i]);
+    of = &parts[i].of;
+  }
+  if (parts.size() > kMost) text += "; and " + std::to_string(parts.size() - kMost) + " more";
+  return text;
+}
+
+json::Value PartsValue(const std::vector<FitPart>& parts) {
+  json::Array values;
+  for (const FitPart& part : parts) {
+    json::Object value{{"object", part.of.ToString()}};
+    if (!part.role.part.empty()) value.Set("part", part.role.part);
+    if (!part.role.by.empty()) value.Set("by", part.role.by);
+    if (part.count != 0) value.Set("count", part.count);
+    value.Set("amount", part.amount.ToString());
+    values.emplace_back(std::move(value));
+  }
+  return values;
+}
+
 json::Value LineValue(const CheckedSpace& space, const FitLine& line) {
   const quota::Quota& quota = space.book.quotas()[line.quota];
   json::Object item{
       {"namespace", space.ns}, {"quota", space.book.TitleOf(line.quota)}, {"resource", line.name}};
   if (line.before) item.Set("before", line.before->ToString());
   item.Set("asked", line.asked.ToString());
+  item.Set("askedBy", PartsValue(space.book.PartsOf(line)));
   item.Set("after", line.after.ToString());
   item.Set("hard", line.hard.ToString());
   if (!line.held.IsZero()) item.Set("guaranteedToOthers", line.held.ToString());
@@ -211,13 +253,14 @@ std::string ServerText(const std::vector<ServerAnswer>& answers) {
   return text;
 }
 
-Table CheckTable(const std::vector<CheckedSpace>& spaces) {
+Table CheckTable(const std::vector<CheckedSpace>& spaces, bool wide) {
   // A namespace has a space for each quota API.
   const bool namespaces = std::ranges::any_of(
       spaces, [&](const CheckedSpace& space) { return space.ns != spaces.front().ns; });
   Table table{.titles = {"QUOTA", "RESOURCE", "BEFORE", "ASKED", "AFTER", "LIMIT", "FITS"},
               .rows = {}};
   if (namespaces) table.titles.insert(table.titles.begin(), "NAMESPACE");
+  if (wide) table.titles.emplace_back("ASKED BY");
   for (const CheckedSpace& space : spaces) {
     for (const FitLine& line : space.book.Lines()) {
       const quota::Quota& quota = space.book.quotas()[line.quota];
@@ -230,6 +273,7 @@ Table CheckTable(const std::vector<CheckedSpace>& spaces) {
                             line.hard.ToString(),
                             {FitText(line, quota), tone}};
       if (namespaces) row.insert(row.begin(), space.ns);
+      if (wide) row.emplace_back(PartsText(space.book.PartsOf(line)));
       table.rows.push_back(std::move(row));
     }
   }

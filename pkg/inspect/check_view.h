@@ -42,8 +42,9 @@ Answer AnswerOf(const Checked& checked);
 // answer differs from the prediction.
 std::string ServerText(const std::vector<ServerAnswer>& answers);
 
-// Returns a row for each quota and name with a need: before, asked, after, limit.
-Table CheckTable(const std::vector<CheckedSpace>& spaces);
+// Returns a row for each quota and name with a need: before, asked, after, limit. `wide` adds what
+// the asked amount is made of.
+Table CheckTable(const std::vector<CheckedSpace>& spaces, bool wide = false);
 // Returns "deployment.apps/web: failed quota: …" for each objection, then the verdict: "Yes: …",
 // "No: …" or "Cannot tell: …".
 std::string CheckVerdict(const Checked& checked);

@@ -57,7 +57,12 @@ bool LooksLikeMore(const Value& object) {
 }  // namespace
 
 Expander::Expander(const Value& object, const Surroundings& surroundings)
-    : object_(object), surroundings_(surroundings), of_(NameOf(object)) {}
+    : object_(object),
+      surroundings_(surroundings),
+      of_(NameOf(object)),
+      pods_by_(Is(object, kJob)         ? "its parallelism"
+               : Is(object, kDaemonSet) ? "its nodes"
+                                        : "its replicas") {}
 
 void Expander::Note(const std::string& text) {
   expansion_.notes.push_back(of_.ToString() + ": " + text);
@@ -95,9 +100,12 @@ void Expander::AddBinding(const Value& whole, const Value& stored) {
   }
   if (bound.binding.IsNull()) return;
   if (stored.IsNull()) {
-    Add(std::move(bound.binding));
+    Add(std::move(bound.binding), 1, {"ResourceBinding", "Karmada"});
   } else {
-    expansion_.pieces.push_back({.object = std::move(bound.binding), .stored = stored, .of = of_});
+    expansion_.pieces.push_back({.object = std::move(bound.binding),
+                                 .stored = stored,
+                                 .of = of_,
+                                 .role = {"ResourceBinding", "Karmada"}});
   }
 }
 
@@ -106,7 +114,8 @@ void Expander::AddMachineParts(const Value& machine, const Value& stored) {
     const auto before = MachineParts(stored);
     const bool there = std::ranges::any_of(
         before, [&](const Value& other) { return NameOf(other) == NameOf(part); });
-    if (!there) Add(std::move(part));
+    const std::string kind(api::Kind(part));
+    if (!there) Add(std::move(part), 1, {kind, "its ephemeral parts"});
   }
 }
 
@@ -120,8 +129,10 @@ Piece Expander::NewPiece(Value object, std::int64_t count) const {
   return {.object = std::move(object), .count = count, .of = of_, .refusals = std::move(refusals)};
 }
 
-void Expander::Add(Value object, std::int64_t count) {
-  if (count > 0) expansion_.pieces.push_back(NewPiece(std::move(object), count));
+void Expander::Add(Value object, std::int64_t count, Role role) {
+  if (count <= 0) return;
+  expansion_.pieces.push_back(NewPiece(std::move(object), count));
+  expansion_.pieces.back().role = std::move(role);
 }
 
 base::Result<std::vector<Value>> Expander::ClaimsOf(const Value& pod) const {
@@ -149,11 +160,16 @@ base::Result<std::vector<Value>> Expander::PodWithClaims(const Value& pod_templa
   return objects;
 }
 
-base::Result<void> Expander::AddPods(const Value& pod_template, std::int64_t count) {
+base::Result<void> Expander::AddPods(const Value& pod_template, std::int64_t count,
+                                     const std::string& by) {
   if (count <= 0) return {};
   auto objects = PodWithClaims(pod_template);
   if (!objects) return objects.error();
-  for (Value& object : *objects) Add(std::move(object), count);
+  for (Value& object : *objects) {
+    Role role = Is(object, kPod) ? Role{"pod", by.empty() ? pods_by_ : by}
+                                 : Role{std::string(api::Kind(object)), "its pods"};
+    Add(std::move(object), count, std::move(role));
+  }
   return {};
 }
 
@@ -165,7 +181,10 @@ base::Result<void> Expander::AddItself() {
     whole = std::move(*pod);
     auto claims = ClaimsOf(whole);
     if (!claims) return claims.error();
-    for (Value& claim : *claims) Add(std::move(claim));
+    for (Value& claim : *claims) {
+      const std::string kind(api::Kind(claim));
+      Add(std::move(claim), 1, {kind, "its spec"});
+    }
   } else if (Is(whole, kClaim)) {
     whole = AdmittedClaim(std::move(whole), surroundings_.defaults);
   }
@@ -175,23 +194,26 @@ base::Result<void> Expander::AddItself() {
 
 // Defaults apply at creation only, so an update adds none.
 void Expander::AddUpdate(const Value& stored, const Value& whole) {
-  expansion_.pieces.push_back({.object = whole, .stored = stored, .of = of_});
+  expansion_.pieces.push_back(
+      {.object = whole, .stored = stored, .of = of_, .role = {"change", "the manifest"}});
 }
 
 void Expander::AddSetClaims(std::int64_t replicas) {
   for (SetClaims& claims :
        SetClaimsOf(object_, replicas, surroundings_.claims, surroundings_.defaults)) {
-    Add(std::move(claims.claim), replicas - claims.Present());
+    Add(std::move(claims.claim), replicas - claims.Present(),
+        {"PersistentVolumeClaim", "its volumeClaimTemplates"});
   }
 }
 
 void Expander::AddBetween(const Value& whole) {
   const std::string name = std::string(api::Name(whole)) + "-…";
   if (Is(whole, kDeployment) && !FlagAt(whole, {"spec", "paused"})) {
-    Add(MadeBy(whole, "apps/v1", "ReplicaSet", name));
+    Add(MadeBy(whole, "apps/v1", "ReplicaSet", name), 1, {"ReplicaSet", "its template"});
   }
   if (Is(whole, kStatefulSet) || Is(whole, kDaemonSet)) {
-    Add(MadeBy(whole, "apps/v1", "ControllerRevision", name));
+    Add(MadeBy(whole, "apps/v1", "ControllerRevision", name), 1,
+        {"ControllerRevision", "its template"});
   }
 }
 
@@ -199,16 +221,18 @@ base::Result<void> Expander::AddRun(bool is_new) {
   if (FlagAt(object_, {"spec", "suspend"})) return {};
   const Value job = JobOf(object_);
   const std::int64_t finished = is_new ? HistoryOf(object_) : 0;
-  Add(job, 1 + finished);
+  Add(job, 1, {"Job", "one run"});
+  Add(job, finished, {"Job", "its history limits"});
   Note("counted with one run at a time");
   const auto plan = PodsOf(job, surroundings_.nodes_for);
   if (!plan) return {};
-  if (auto added = AddPods(plan->pod_template, plan->count); !added) return added;
+  if (auto added = AddPods(plan->pod_template, plan->count, "one run"); !added) return added;
   auto objects = PodWithClaims(plan->pod_template);
   if (!objects) return objects.error();
   Value done = std::move(objects->back());
   done.Make({"status", "phase"}) = "Succeeded";  // such pods are objects, but use nothing else
-  Add(std::move(done), finished * NumberAt(job, {"spec", "completions"}, plan->count));
+  Add(std::move(done), finished * NumberAt(job, {"spec", "completions"}, plan->count),
+      {"pod", "its history limits"});
   return {};
 }
 
@@ -216,16 +240,19 @@ void Expander::AddEndpoints(const Value& service) {
   const std::string name(api::Name(service));
   const std::string_view policy = service.StringAt({"spec", "ipFamilyPolicy"});
   const bool both = policy == "RequireDualStack" || policy == "PreferDualStack";
-  Add(MadeBy(service, "v1", "Endpoints", name));
-  Add(MadeBy(service, "discovery.k8s.io/v1", "EndpointSlice", name + "-…"), both ? 2 : 1);
+  Add(MadeBy(service, "v1", "Endpoints", name), 1, {"Endpoints", "its selector"});
+  Add(MadeBy(service, "discovery.k8s.io/v1", "EndpointSlice", name + "-…"), both ? 2 : 1,
+      {"EndpointSlice", "its selector"});
 }
 
 base::Result<void> Expander::AddRollout(const Value& pod_template, std::int64_t fresh,
-                                        std::vector<OldPod> old, std::int64_t spare) {
+                                        std::vector<OldPod> old, std::int64_t spare,
+                                        std::int64_t surge) {
   if (old.empty() || fresh <= 0) return AddPods(pod_template, fresh);
   auto objects = PodWithClaims(pod_template);
   if (!objects) return objects.error();
-  Rollout rollout{.of = of_, .each = {}, .fresh = fresh, .old = std::move(old), .spare = spare};
+  Rollout rollout{
+      .of = of_, .each = {}, .fresh = fresh, .old = std::move(old), .spare = spare, .surge = surge};
   for (Value& object : *objects) rollout.each.push_back(NewPiece(std::move(object), 1));
   expansion_.rollouts.push_back(std::move(rollout));
   return {};
@@ -245,7 +272,10 @@ base::Result<OldPod> Expander::Assumed(const Value& pod_template, std::int64_t c
 std::optional<PodPlan> Expander::Scaled(std::optional<PodPlan> plan) {
   const Scaling* scaling = surroundings_.autoscalers.Of(object_);
   if (!plan || plan->count == 0 || scaling == nullptr) return plan;
-  plan->count = std::max(plan->count, scaling->least);
+  if (scaling->least > plan->count) {
+    plan->count = scaling->least;
+    pods_by_ = scaling->by.ToString();
+  }
   Note("counted with " + std::to_string(plan->count) + " pods; " + scaling->by.ToString() +
        " may make it " + std::to_string(scaling->most));
   return plan;

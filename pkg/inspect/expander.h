@@ -28,10 +28,13 @@ class Expander {
   // Adds what ironcore makes of the ephemeral parts of a machine that the `stored` one lacks.
   void AddMachineParts(const json::Value& machine, const json::Value& stored = {});
 
-  void Add(json::Value object, std::int64_t count = 1);
-  // Adds new pods from a template, with their claims. Errors: kMalformed; kInvalidArgument if a
-  // needed ResourceClaimTemplate is missing.
-  base::Result<void> AddPods(const json::Value& pod_template, std::int64_t count);
+  // `role`: what it is to the object of the manifest.
+  void Add(json::Value object, std::int64_t count = 1, Role role = {});
+  // Adds new pods from a template, with their claims. `by` tells what decides how many; "": as
+  // usual for the kind. Errors: kMalformed; kInvalidArgument if a needed ResourceClaimTemplate is
+  // missing.
+  base::Result<void> AddPods(const json::Value& pod_template, std::int64_t count,
+                             const std::string& by = "");
   // Adds the object of the manifest itself, if it is new. Errors: the same.
   base::Result<void> AddItself();
   // Adds the change of the stored object to `whole`.
@@ -48,7 +51,7 @@ class Expander {
   void AddEndpoints(const json::Value& service);
   // Adds new pods that take the place of old ones: Rollout. Errors: the same.
   base::Result<void> AddRollout(const json::Value& pod_template, std::int64_t fresh,
-                                std::vector<OldPod> old, std::int64_t spare);
+                                std::vector<OldPod> old, std::int64_t spare, std::int64_t surge);
   // Returns pods of a template, as they would be admitted now. Errors: the same.
   base::Result<OldPod> Assumed(const json::Value& pod_template, std::int64_t count);
 
@@ -69,6 +72,7 @@ class Expander {
   const json::Value& object_;
   const Surroundings& surroundings_;
   ObjectName of_;
+  std::string pods_by_;  // what decides how many pods there are
   Expansion expansion_;
 };
 

@@ -156,10 +156,64 @@ base::Result<Demand> FitBook::DemandOf(const Counter& counter, const json::Value
   return demand;
 }
 
-void FitBook::Sum::Need(const quota::ResourceList& amounts, std::int64_t times) {
+void FitBook::Sum::Change(const quota::ResourceList& amounts, std::int64_t times,
+                          std::size_t cause) {
   now.Add(amounts, times);
-  for (const auto& [name, amount] : amounts)
-    most.Set(name, std::max(most.Get(name), now.Get(name)));
+  for (const auto& [name, amount] : amounts) {
+    logs[name].deltas.push_back({cause, times, amount.Mul(times)});
+  }
+}
+
+void FitBook::Sum::Need(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause) {
+  Change(amounts, times, cause);
+  for (const auto& [name, amount] : amounts) {
+    const quota::Quantity reached = now.Get(name);
+    Log& log = logs[name];
+    if (reached > most.Get(name)) log.peak = log.deltas.size();
+    most.Set(name, std::max(most.Get(name), reached));
+  }
+}
+
+std::size_t FitBook::CauseOf(const ObjectName& of, Role role) {
+  causes_.push_back({of, std::move(role)});
+  return causes_.size() - 1;
+}
+
+void FitBook::AddRise(Sum& sum, const std::string& name, const quota::Quantity& each,
+                      const quota::Quantity& rise, const Rollout& rollout) {
+  const quota::Quantity surge = std::min(rise, each.Mul(rollout.surge));
+  const quota::Quantity rest = rise.Sub(surge);
+  // As many as make up the rest, if they are whole pods.
+  const bool divides = !each.IsZero() && rest.nanos() % each.nanos() == 0;
+  const auto pods = divides ? static_cast<std::int64_t>(rest.nanos() / each.nanos()) : 0;
+  const bool whole = surge == each.Mul(rollout.surge);
+  const std::size_t by_rollout = CauseOf(rollout.of, {"pod", "its rollout"});
+  const std::size_t by_surge = CauseOf(rollout.of, {"pod", "the surge of its rollout"});
+  Log& log = sum.logs[name];
+  if (!rest.IsZero()) log.deltas.push_back({by_rollout, pods, rest});
+  if (!surge.IsZero()) log.deltas.push_back({by_surge, whole ? rollout.surge : 0, surge});
+  sum.now.Set(name, sum.now.Get(name).Add(rise));
+  if (sum.now.Get(name) > sum.most.Get(name)) log.peak = log.deltas.size();
+  sum.most.Set(name, std::max(sum.most.Get(name), sum.now.Get(name)));
+}
+
+std::vector<FitPart> FitBook::PartsOf(const FitLine& line) const {
+  std::vector<FitPart> parts;
+  std::map<std::pair<ObjectName, std::pair<std::string, std::string>>, std::size_t> places;
+  const auto found = asked_[line.quota].logs.find(line.name);
+  if (found == asked_[line.quota].logs.end()) return parts;
+  const Log& log = found->second;
+  for (std::size_t i = 0; i < log.peak; ++i) {
+    const Delta& delta = log.deltas[i];
+    const Cause& cause = causes_[delta.cause];
+    const auto [at, added] = places.emplace(
+        std::pair(cause.of, std::pair(cause.role.part, cause.role.by)), parts.size());
+    if (added) parts.push_back({.of = cause.of, .role = cause.role});
+    parts[at->second].count += delta.count;
+    parts[at->second].amount = parts[at->second].amount.Add(delta.amount);
+  }
+  std::erase_if(parts, [](const FitPart& part) { return part.amount.IsZero(); });
+  return parts;
 }
 
 void FitBook::Object(const Piece& piece, const Demand& demand) {
@@ -172,11 +226,12 @@ void FitBook::Object(const Piece& piece, const Demand& demand) {
 base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base::WallTime now) {
   const auto demand = DemandOf(counter, piece.object, piece.stored, now);
   if (!demand) return demand.error().Wrap(piece.of.ToString());
+  const std::size_t cause = CauseOf(piece.of, piece.role);
   for (std::size_t i = 0; i < quotas_.size(); ++i) {
-    asked_[i].Need(demand->of[i], piece.count);
-    if (piece.passing) asked_[i].now.Add(demand->of[i], -piece.count);
+    asked_[i].Need(demand->of[i], piece.count, cause);
+    if (piece.passing) asked_[i].Change(demand->of[i], -piece.count, cause);
     if (demand->freed.empty()) continue;
-    asked_[i].now.Add(demand->freed[i], -1);
+    asked_[i].Change(demand->freed[i], -1, cause);
     asked_[i].freed.Add(demand->freed[i]);
   }
   Object(piece, *demand);
@@ -206,15 +261,14 @@ base::Result<void> FitBook::Add(const CounterOf& counter_of, const Rollout& roll
     }
   }
   for (std::size_t i = 0; i < quotas_.size(); ++i) {
-    quota::ResourceList rise;
     for (const auto& [name, amount] : each[i]) {
       std::vector<std::pair<quota::Quantity, std::int64_t>> freed;
       for (std::size_t j = 0; j < old.size(); ++j) {
         freed.emplace_back(old[j][i].Get(name), rollout.old[j].count);
       }
-      rise.Set(name, LargestRise(amount, rollout.fresh, rollout.spare, std::move(freed)));
+      const auto rise = LargestRise(amount, rollout.fresh, rollout.spare, std::move(freed));
+      AddRise(asked_[i], name, amount, rise, rollout);
     }
-    asked_[i].Need(rise);
   }
   return {};
 }

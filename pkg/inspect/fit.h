@@ -4,6 +4,7 @@
 // admission's own decision, and adds it up beside usage and limits. Values; one thread.
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,14 @@ struct FitLine {
   [[nodiscard]] bool Refuses() const { return lacking.has_value() && !tried; }
 };
 
+// A part of what is asked: equal objects of one manifest.
+struct FitPart {
+  ObjectName of;
+  Role role;
+  std::int64_t count = 0;  // 0: not a number of whole objects
+  quota::Quantity amount;  // below 0: freed
+};
+
 struct Objection {
   ObjectName of;
   std::string text;
@@ -79,6 +88,8 @@ class FitBook {
   // Returns a line for each quota and name with a need, the names of a quota in order. A need that
   // something else frees is 0.
   [[nodiscard]] std::vector<FitLine> Lines() const;
+  // Returns what adds up to `asked` of the line, in the order of the manifests.
+  [[nodiscard]] std::vector<FitPart> PartsOf(const FitLine& line) const;
   [[nodiscard]] const std::vector<Objection>& objections() const { return objections_; }
   // Objections of quotas in mode Warn or Audit.
   [[nodiscard]] const std::vector<Objection>& warnings() const { return warnings_; }
@@ -97,12 +108,33 @@ class FitBook {
   static void Note(Objection objection, std::vector<Objection>& objections);
   // Adds the objections to a new object, which may be an update.
   void Object(const Piece& piece, const Demand& demand);
+  struct Cause {
+    ObjectName of;
+    Role role;
+  };
+  struct Delta {
+    std::size_t cause = 0;  // index
+    std::int64_t count = 0;
+    quota::Quantity amount;
+  };
+  // How the usage of a name changed.
+  struct Log {
+    std::vector<Delta> deltas;
+    std::size_t peak = 0;  // after so many of them it was largest
+  };
   struct Sum {
     quota::ResourceList now;    // after all pieces so far
     quota::ResourceList most;   // the largest so far, of names that some piece needed
     quota::ResourceList freed;  // by updates
-    void Need(const quota::ResourceList& amounts, std::int64_t times = 1);
+    std::map<std::string, Log, std::less<>> logs;
+    // `times` below 0: given back.
+    void Change(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause);
+    void Need(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause);
   };
+  std::size_t CauseOf(const ObjectName& of, Role role);
+  // Adds the largest rise of one name during a rollout.
+  void AddRise(Sum& sum, const std::string& name, const quota::Quantity& each,
+               const quota::Quantity& rise, const Rollout& rollout);
   std::vector<quota::Quota> quotas_;
   std::vector<quota::Quota> roomy_;  // copies with unreachable limits
   std::vector<quota::TreePlace> places_;
@@ -110,6 +142,7 @@ class FitBook {
   std::vector<Objection> objections_;
   std::vector<Objection> warnings_;
   std::vector<Objection> unknown_;
+  std::vector<Cause> causes_;
   std::string kind_;
 };
 

@@ -15,6 +15,13 @@
 
 namespace inspect {
 
+// What an object is to that of the manifest: "pod", "its replicas". Empty: it is that one itself.
+struct Role {
+  std::string part;
+  std::string by = {};  // what makes it, or decides how many; "" if nothing more is to be told
+  bool operator==(const Role&) const = default;
+};
+
 // Equal objects to create, or one to update.
 struct Piece {
   json::Value object;  // complete, as stored after admission
@@ -24,6 +31,7 @@ struct Piece {
   std::vector<std::string> refusals =
       {};                // reasons to refuse a new object before quotas are checked
   bool passing = false;  // it is gone when the pieces after it are created
+  Role role = {};
 };
 
 // A pod that goes, and the claims that go with it, as they are stored; `count` equal ones.
@@ -40,6 +48,7 @@ struct Rollout {
   // The number of new pods that are created before the first old one goes. Below 0: so many old
   // ones go before the first new one is created.
   std::int64_t spare = 0;
+  std::int64_t surge = 0;  // how many pods more than wanted there may be
 };
 
 // Returns the largest rise of usage during a rollout, at least 0. `each` is the amount of a new

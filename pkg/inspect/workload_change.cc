@@ -132,7 +132,7 @@ base::Result<void> AddChange(const Value& whole, const Change& change,
   const std::int64_t old = pods->Total() - pods->current;
   const std::int64_t spare = Recreates(whole) ? -old : wanted + surge - pods->Total();
   return expander.AddRollout(change.after.pod_template, wanted - pods->current,
-                             std::move(pods->old), spare);
+                             std::move(pods->old), spare, surge);
 }
 
 }  // namespace
