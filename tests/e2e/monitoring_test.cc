@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include "pkg/base/base64.h"
@@ -43,17 +44,20 @@ std::vector<std::string> Expressions() {
   return found;
 }
 
+bool IsOfApiServer(const std::string& metric) { return metric.starts_with("apiserver_"); }
+
 // Metric names: identifiers that are neither labels, nor functions, nor made by Prometheus.
 std::set<std::string> MetricsIn(const std::vector<std::string>& expressions) {
   static const std::regex strings_and_labels(R"("[^"]*"|\b(by|on) *\([^)]*\))");
   static const std::regex name(R"(\b[a-z]+_[a-z_]*[a-z]\b)");
-  const std::set<std::string> functions{"histogram_quantile", "label_replace", "group_left",
-                                        "quota_api"};
+  const std::set<std::string> others{"histogram_quantile", "label_replace",    "group_left",
+                                     "max_over_time",      "absent_over_time", "quota_api",
+                                     "error_type"};
   std::set<std::string> metrics;
   for (const std::string& expression : expressions) {
     const std::string text = std::regex_replace(expression, strings_and_labels, "");
     for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) {
-      if (!functions.contains(at->str()) && !at->str().starts_with("__")) metrics.insert(at->str());
+      if (!others.contains(at->str()) && !at->str().starts_with("__")) metrics.insert(at->str());
     }
   }
   metrics.erase("rate_interval");  // $__rate_interval
@@ -77,7 +81,8 @@ json::Value HowToVerify(const std::string& folder) {
 
 TEST_CASE("every metric that alerts and the dashboard use is exported",
           "[e2e][manifests][real-only]") {
-  const auto metrics = MetricsIn(Expressions());
+  auto metrics = MetricsIn(Expressions());
+  std::erase_if(metrics, IsOfApiServer);
   CHECK(metrics.size() > 20);
   CHECK(metrics.contains("quota_used"));
   Installation installation;
@@ -113,6 +118,55 @@ TEST_CASE("every metric that alerts and the dashboard use is exported",
         return missing;
       },
       Stretched(60s));
+}
+
+TEST_CASE("API servers count the calls that got no answer, with the labels that alerts ask for",
+          "[e2e][manifests][server][real-only]") {
+  auto metrics = MetricsIn(Expressions());
+  std::erase_if(metrics, [](const std::string& metric) { return !IsOfApiServer(metric); });
+  REQUIRE(metrics == std::set<std::string>{"apiserver_admission_webhook_fail_open_count",
+                                           "apiserver_admission_webhook_rejection_count"});
+  Installation installation;
+  installation.Apply("core-enforced");
+  installation.api().Create(PathOf("resourcequotas", "default"), Quota("q", {{"pods", "9"}}));
+  Daemon daemon(installation.Enforcing("core-enforced"));
+  const auto stored = [&] { return installation.api().Get(ConfigurationPath()); };
+  Eventually("there are rules", [&] {
+    const json::Value configuration = stored();
+    const json::Value* webhooks = configuration.At({"webhooks"});
+    return webhooks != nullptr && !webhooks->AsArray()->empty() ? "" : "none";
+  });
+  daemon.Kill();
+  // One of the series of the metric: with both labels, and counted.
+  const auto counts = [&](const std::string& metric, const std::string& label) {
+    std::istringstream lines(installation.Kubectl({"get", "--raw", "/metrics"}));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with(metric + "{") && line.find(label) != std::string::npos &&
+          std::regex_search(line,
+                            std::regex(R"re(name="[^"]+\.quota-controller-manager\.io")re"))) {
+        return true;
+      }
+    }
+    return false;
+  };
+  Eventually("a pod is refused because nobody answers", [&]() -> std::string {
+    const auto created =
+        installation.api().Do(PostOf(PathOf("pods", "default"), Pod(FreshName("pod"))));
+    if (created) return "it is created";
+    return counts("apiserver_admission_webhook_rejection_count",
+                  R"(error_type="calling_webhook_error")")
+               ? ""
+               : created.error().message;
+  });
+  json::Value open = stored();
+  for (json::Value& webhook : *open.Make({"webhooks"}).AsArray()) {
+    webhook.Make({"failurePolicy"}) = "Ignore";
+  }
+  installation.api().MergePatch(ConfigurationPath(), open);
+  Eventually("a pod passes because nobody answers", [&]() -> std::string {
+    (void)installation.api().Do(PostOf(PathOf("pods", "default"), Pod(FreshName("pod"))));
+    return counts("apiserver_admission_webhook_fail_open_count", "") ? "" : "not counted";
+  });
 }
 
 TEST_CASE("the shipped roles allow one ServiceAccount to read metrics over TLS, and no other",
