@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include "tests/e2e/harness/files.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/manifests/helm.h"
+#include "tests/source_dir.h"
 
 namespace e2e::helm_values_test {
 namespace {
@@ -75,6 +77,22 @@ std::vector<json::Value> Rendered(const std::string& values) {
   return std::move(*documents);
 }
 
+// An object of the chart without the labels that every one of them has, and the folder's lacks.
+json::Value WithoutChartLabels(json::Value object, const json::Value& of_folder) {
+  json::Object& metadata = *object.Make({"metadata"}).AsObject();
+  json::Object& labels = *metadata.Find("labels")->AsObject();
+  const json::Value* expected = of_folder.At({"metadata", "labels"});
+  for (const std::string name :
+       {"helm.sh/chart", "app.kubernetes.io/component", "app.kubernetes.io/instance",
+        "app.kubernetes.io/managed-by", "app.kubernetes.io/name", "app.kubernetes.io/version"}) {
+    INFO(object.StringAt({"kind"}) << " " << name);
+    const bool own = expected != nullptr && expected->AsObject()->Contains(name);
+    if (!own) CHECK(labels.Erase(name));
+  }
+  if (labels.empty()) metadata.Erase("labels");
+  return object;
+}
+
 // Without hooks, which are not part of the installation.
 Objects OfChart(const std::string& values) {
   auto documents = Rendered(values);
@@ -136,9 +154,11 @@ TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]
     CHECK(Names(chart) == Names(folders));
     for (const auto& [name, object] : folders) {
       const auto found = chart.find(name);
-      if (found == chart.end() || found->second == object) continue;
+      if (found == chart.end()) continue;
+      const json::Value rendered = WithoutChartLabels(found->second, object);
+      if (rendered == object) continue;
       FAIL_CHECK(name << "\nkustomize: " << json::Write(object)
-                      << "\nhelm:      " << json::Write(found->second));
+                      << "\nhelm:      " << json::Write(rendered));
     }
   }
   const Words folders = ManifestFolders();
@@ -220,6 +240,32 @@ TEST_CASE("the chart uses only the namespace of the release", "[helm]") {
   }
 }
 
+TEST_CASE("a folder with the name of the namespace replaced is what the chart renders there",
+          "[helm]") {
+  const std::string text = ReadFile(tests::SourcePath("/manifests/README.md"));
+  CHECK_THAT(text, Catch::Contains("| sed 's/quota-system/platform-quota/g' |"));
+  const auto moved = [](const json::Value& object) {
+    return Json(
+        std::regex_replace(json::Write(object), std::regex(kQuotaSystem), "platform-quota"));
+  };
+  for (const Same& same : kSame) {
+    if (same.folders.front() == "karmada") continue;
+    INFO(same.values);
+    std::vector<json::Value> folders;
+    for (const auto& [name, object] : OfFolders(same.folders)) folders.push_back(moved(object));
+    auto chart = config::ParseYamlDocuments(WithoutRemarks(MustHelm(
+        Template("platform-quota", same.values + ",crds.keep=false,crds.deletionWarning=false"))));
+    REQUIRE(chart.has_value());
+    std::erase_if(*chart, IsHook);
+    const Objects rendered = ByName(*chart);
+    for (const auto& [name, object] : ByName(folders)) {
+      INFO(name);
+      REQUIRE(rendered.contains(name));
+      CHECK((WithoutChartLabels(rendered.at(name), object) == object));
+    }
+  }
+}
+
 TEST_CASE("a namespace whose name looks like a number stays text", "[helm]") {
   for (const Same& same : kSame) {
     if (same.folders.front() == "karmada") continue;
@@ -283,6 +329,8 @@ TEST_CASE("values that cannot work are refused, and named", "[helm]") {
   CHECK_THAT(refusal("failurePolicy=fail"), Catch::Contains("/failurePolicy"));
   CHECK_THAT(refusal("admissionPort=443"), Catch::Contains("/admissionPort"));
   CHECK_THAT(refusal("admissionPort=8080"), Catch::Contains("/admissionPort"));  // of the metrics
+  CHECK_THAT(refusal("monitoring.clusterLabels={a.b}"), Catch::Contains("/clusterLabels/0"));
+  CHECK_THAT(refusal("monitoring.namespaceLabels={owner)}"), Catch::Contains("/namespaceLabels/0"));
   CHECK_THAT(refusal("image.digest=latest"), Catch::Contains("/image/digest"));
   CHECK_THAT(refusal("extraEnv[0].value=x"), Catch::Contains("/extraEnv/0"));
   CHECK_THAT(refusal(R"(podLabels.app\.kubernetes\.io/name=x)"),
@@ -345,6 +393,37 @@ TEST_CASE("the objects have what the values say", "[helm]") {
   CHECK_THAT(json::Write(objects.at(
                  "CustomResourceDefinition  appliedclusterquotas.quota-controller-manager.io")),
              !has("helm.sh/resource-policy"));
+}
+
+TEST_CASE("every object has the usual labels and those of the values, and selectors have neither",
+          "[helm]") {
+  const std::string values =
+      "commonLabels.team=x,enforce={core,cluster},monitoring.enabled=true,namespace.create=true,"
+      "criticalPodsQuota=10,rbac.countSecrets=true,serviceAccount.annotations.role=r";
+  for (const json::Value& object : Rendered(values)) {
+    INFO(json::Write(object));
+    for (const char* label :
+         {"app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/version",
+          "app.kubernetes.io/managed-by", "app.kubernetes.io/component", "helm.sh/chart", "team"}) {
+      CHECK(object.At({"metadata", "labels", label}) != nullptr);
+    }
+    // An upgrade cannot change the selector of a Deployment.
+    for (const char* selector : {"matchLabels", "app.kubernetes.io/name"}) {
+      const json::Value* selected = object.At({"spec", "selector"});
+      if (selected == nullptr || selected->At({selector}) == nullptr) continue;
+      CHECK(json::Write(*selected).find("team") == std::string::npos);
+      CHECK(json::Write(*selected).find("version") == std::string::npos);
+      CHECK(json::Write(*selected).find("instance") == std::string::npos);
+    }
+  }
+  const Objects objects = OfChart(values);
+  CHECK(objects.at("ServiceAccount quota-system quota-controller-manager")
+            .StringAt({"metadata", "annotations", "role"}) == "r");
+  CHECK(objects.at("Secret quota-system quota-controller-manager-certificate")
+            .StringAt({"metadata", "labels", "app.kubernetes.io/managed-by"}) ==
+        "quota-controller-manager");
+  CHECK(OfChart("podSecurityContext=null")
+            .contains("Deployment quota-system quota-controller-manager"));
 }
 
 TEST_CASE("helm test creates a quota that the daemon counts, and nobody else if possible",

@@ -6,6 +6,37 @@
 app.kubernetes.io/name: quota-controller-manager
 {{- end -}}
 
+{{/* The labels of every object of the chart, besides its own. Selectors use qcm.labels, which never
+     change. */}}
+{{- define "qcm.standardLabels" -}}
+{{ include "qcm.labels" . }}
+app.kubernetes.io/component: controller
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | quote }}
+{{- end -}}
+
+{{/* The objects of a file, with the labels of every object: (list . DEFINITION). */}}
+{{- define "qcm.objects" -}}
+{{- $top := index . 0 -}}
+{{- $common := dict }}
+{{- range $name, $value := $top.Values.commonLabels }}
+{{- $_ := set $common $name (toString $value) }}
+{{- end }}
+{{- range $text := regexSplit "(?m)^---$" (include (index . 1) $top) -1 }}
+{{- $object := printf "%s\n" $text | fromYaml }}
+{{- with $object.Error }}{{ fail . }}{{ end }}
+{{- if $object.kind }}
+{{- $standard := include "qcm.standardLabels" $top | fromYaml }}
+{{- $labels := merge (dict) ($object.metadata.labels | default dict) $standard $common }}
+{{- $_ := set $object.metadata "labels" $labels }}
+---
+{{ toYaml $object }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* Labels or annotations of the values: `--set` makes true and 1 of what must be text. */}}
 {{- define "qcm.texts" -}}
 {{- range $name, $value := . }}
@@ -74,9 +105,9 @@ true
 
 {{/* The user of the cert-manager Secret's files is the pod's group, which OpenShift chooses. */}}
 {{- define "qcm.podSecurityContext" -}}
-{{- $context := deepCopy .Values.podSecurityContext -}}
-{{- if and (include "qcm.certManager" .) .Values.podSecurityContext.runAsGroup -}}
-{{- $_ := set $context "fsGroup" .Values.podSecurityContext.runAsGroup -}}
+{{- $context := deepCopy (.Values.podSecurityContext | default dict) -}}
+{{- if and (include "qcm.certManager" .) $context.runAsGroup -}}
+{{- $_ := set $context "fsGroup" $context.runAsGroup -}}
 {{- end -}}
 {{ toYaml $context }}
 {{- end -}}
@@ -181,4 +212,16 @@ core,cluster{{ if .Values.ironcore }},ironcore{{ end }}
 helm.sh/hook: test
 helm.sh/hook-weight: {{ . | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
+
+{{/* An alert about quotas in namespaces, with labels of these namespaces where kube-state-metrics
+     knows them. */}}
+{{- define "qcm.withOwners" -}}
+(
+  ({{ .expr }})
+  * on {{ .labels }}namespace) group_left ({{ .owners }})
+  max by {{ .labels }}namespace, {{ .owners }}) (kube_namespace_labels)
+)
+or on {{ .labels }}quota_api, namespace, quota, resource)
+({{ .expr }})
 {{- end -}}
