@@ -115,7 +115,13 @@ api::Status Denial(const Webhook& webhook, const json::Value& response) {
   const std::string start =
       "admission webhook " + json::Quote(webhook.name) + " denied the request";
   const json::Value* code = response.At({"status", "code"});
-  api::Status status;
+  // As kube-apiserver, keep what the webhook says for programs.
+  json::Value told(json::Object{{"kind", "Status"}});
+  if (const json::Value* details = response.At({"status", "details"})) {
+    told.Make({"details"}) = *details;
+  }
+  api::Status status = *api::ParseStatus(told);
+  status.status = "Failure";
   status.message =
       explanation.empty() ? start + " without explanation" : start + ": " + explanation;
   status.reason = response.StringAt({"status", "reason"});

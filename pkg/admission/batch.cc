@@ -9,6 +9,8 @@
 namespace admission {
 namespace {
 
+constexpr const char* kOutlasted = "the creation of this object takes too long, create it again";
+
 // True if `list` has at least the amounts of `part`.
 bool Contains(const quota::ResourceList& list, const quota::ResourceList& part) {
   return quota::Excess(part, list).empty();
@@ -53,8 +55,9 @@ class Planner {
     if (verdict.kind == quota::Verdict::Kind::kFits && Outlasts(request, verdict)) {
       verdict = {.kind = quota::Verdict::Kind::kRefused,
                  .code = 500,
-                 .message = "the creation of this object takes too long, create it again",
-                 .needs = {}};
+                 .message = kOutlasted,
+                 .needs = {},
+                 .causes = {{quota::cause::kTookTooLong, "", kOutlasted}}};
     }
     if (verdict.kind == quota::Verdict::Kind::kFits && !request.dry_run) {
       quota::Apply(verdict.needs, standings_);

@@ -11,6 +11,8 @@
 namespace admission {
 namespace {
 
+namespace cause = quota::cause;
+
 bool Handles(const quota::Evaluator& evaluator, const Review& review) {
   const std::string& subresource = review.subresource;
   if (review.operation == Operation::kCreate) return subresource.empty();
@@ -42,14 +44,41 @@ Answer AlreadyExists(const Review& review) {
           .code = 409,
           .reason = "AlreadyExists",
           .message = review.resource.WithoutVersion().ToString() + " \"" + review.name +
-                     "\" already exists"};
+                     "\" already exists",
+          .causes = {{.reason = std::string(cause::kAlreadyExists)}}};
 }
 
-Answer Refuse(int code, std::string message) {
+Answer Refuse(int code, std::string message, std::vector<api::StatusCause> causes) {
   return {.kind = Answer::Kind::kRefused,
           .code = code,
           .reason = code == 403 ? "Forbidden" : "InternalError",
-          .message = std::move(message)};
+          .message = std::move(message),
+          .causes = std::move(causes)};
+}
+
+// A refusal by no quota.
+Answer Refuse(int code, std::string message, std::string_view reason) {
+  std::vector<api::StatusCause> causes{{.reason = std::string(reason), .message = message}};
+  return Refuse(code, std::move(message), std::move(causes));
+}
+
+// "ResourceQuota/compute/requests.cpu": only a limit may contain slashes.
+std::string FieldOf(const quota::QuotaApi& api, const quota::Refuser& refuser,
+                    const std::string& limit) {
+  std::string field = api.kind + "/" + refuser.name;
+  if (!limit.empty()) field.append("/").append(limit);
+  return field;
+}
+
+std::vector<api::StatusCause> CausesOf(const quota::QuotaApi& api, const quota::Verdict& verdict) {
+  std::vector<api::StatusCause> causes;
+  for (const quota::Cause& cause : verdict.causes) {
+    api::StatusCause& told = causes.emplace_back();
+    told.reason = cause.reason;
+    told.message = cause.message;
+    if (verdict.refuser) told.field = FieldOf(api, *verdict.refuser, cause.limit);
+  }
+  return causes;
 }
 
 // What cannot be counted of the object cannot be counted of the stored one either.
@@ -85,13 +114,13 @@ Answer Unavailable(std::string message) {
       .kind = Answer::Kind::kUnavailable, .code = 503, .reason = "", .message = std::move(message)};
 }
 
-Answer Failed(const base::Error& error) { return Refuse(500, error.message); }
+Answer Failed(const base::Error& error) { return Refuse(500, error.message, cause::kNotReserved); }
 
 Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
                 std::vector<std::string> warnings) {
   if (verdict.kind == quota::Verdict::Kind::kRefused) {
     if (verdict.code == 503) return Unavailable(verdict.message);
-    Answer refusal = Refuse(verdict.code, verdict.message);
+    Answer refusal = Refuse(verdict.code, verdict.message, CausesOf(api, verdict));
     if (verdict.code == 403) refusal.reason = api.refusal_reason;
     refusal.refuser = verdict.refuser;
     refusal.quota_api = api.name;
@@ -249,7 +278,8 @@ base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint de
   // As in apiserver v0.36.3, pkg/admission/plugin/resourcequota/controller.go.
   if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
     co_return Refuse(403,
-                     "unable to get previous usage since prior version of object was not found");
+                     "unable to get previous usage since prior version of object was not found",
+                     cause::kUncountable);
   }
   const auto refreshed = co_await book_.Refresh(review.ns, deadline);
   if (!refreshed) {
@@ -291,10 +321,11 @@ Answer QuotaAdmitter::Tempered(const std::string& ns, Answer answer) const {
 base::Task<Answer> QuotaAdmitter::Evaluate(std::shared_ptr<Waiter> waiter, bool* reserves) {
   const auto prepared = Prepare(*waiter);
   if (!prepared) {
-    co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message);
+    co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message,
+                     cause::kUncountable);
   }
   if (!waiter->flaw.empty()) {
-    co_return Refuse(403, "it cannot be counted: " + waiter->flaw);
+    co_return Refuse(403, "it cannot be counted: " + waiter->flaw, cause::kUncountable);
   }
   const Review& review = waiter->review;
   if (review.operation == Operation::kCreate && !review.name.empty()) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
-#include "pkg/api/status.h"
 
 namespace admission {
 namespace {
@@ -209,6 +208,7 @@ api::Status RefusalStatus(const Review& review, const Answer& answer) {
     status.reason.clear();
   }
   if (!answer.reason.empty()) status.reason = answer.reason;
+  status.details.causes = answer.causes;
   return status;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pkg/api/resource.h"
+#include "pkg/api/status.h"
 #include "pkg/base/error.h"
 #include "pkg/json/projection.h"
 #include "pkg/json/value.h"
@@ -99,6 +100,7 @@ struct Answer {
   int code = 403;                              // kRefused: status.code
   std::string reason;                          // kRefused: status.reason, "Forbidden"
   std::string message;                         // why; "" when allowed
+  std::vector<api::StatusCause> causes = {};   // kRefused: why, for programs (README.md)
   std::vector<std::string> warnings;           // shown by kubectl; each is cut at 256 characters
   std::optional<quota::Refuser> refuser = {};  // kRefused: the quota that refused, if any
   std::string quota_api = {};                  // of the refuser
@@ -109,10 +111,11 @@ struct Answer {
 };
 
 // The body of an answered review (kAllowed or kRefused), with the review's uid. As in the API
-// server's own refusals, the details contain the resource and the name; with code 403 the message
-// begins with `pods "p" is forbidden: `. If a quota refused, audit annotations name the quota and
-// its exceeded limits; the API server prefixes them with the webhook's name. Quotas in mode Warn or
-// Audit that would have refused are annotated, too; those in mode Warn also add a warning.
+// server's own refusals, the details contain the resource and the name; they also contain the
+// causes. With code 403 the message begins with `pods "p" is forbidden: `. If a quota refused,
+// audit annotations name the quota and its exceeded limits; the API server prefixes them with the
+// webhook's name. Quotas in mode Warn or Audit that would have refused are annotated, too; those in
+// mode Warn also add a warning.
 std::string FormatAnswer(const Review& review, const Answer& answer);
 
 // The text for the user: `pods "p" is forbidden: exceeded quota: …`.

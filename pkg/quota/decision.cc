@@ -11,6 +11,7 @@ namespace quota {
 namespace {
 
 using Names = std::vector<std::string>;
+using Causes = std::vector<Cause>;
 using Enforcement = ClusterSpec::Enforcement;
 
 ResourceList Only(const ResourceList& list, const Names& names) {
@@ -22,12 +23,16 @@ ResourceList Only(const ResourceList& list, const Names& names) {
   return kept;
 }
 
-Verdict Refuse(std::string message) {
-  return {.kind = Verdict::Kind::kRefused, .code = 403, .message = std::move(message), .needs = {}};
+Verdict Refuse(std::string message, Causes causes) {
+  return {.kind = Verdict::Kind::kRefused,
+          .code = 403,
+          .message = std::move(message),
+          .needs = {},
+          .causes = std::move(causes)};
 }
 
-Verdict RefuseBy(const Quota& quota, std::string message, Names exceeded = {}) {
-  Verdict verdict = Refuse(std::move(message));
+Verdict RefuseBy(const Quota& quota, std::string message, Causes causes, Names exceeded = {}) {
+  Verdict verdict = Refuse(std::move(message), std::move(causes));
   verdict.refuser = Refuser{quota.key.name, quota.uid, std::move(exceeded)};
   return verdict;
 }
@@ -44,12 +49,11 @@ std::string Title(const Standing& standing) {
   return "cluster quota: " + name + (above.empty() ? "" : " (above " + above + ")");
 }
 
-// ", resources: secrets" in a refusal is followed by this.
+// Returns "" if they are counted. `lasting`: also if that will change by itself.
 std::string WhyUncounted(const Standing& standing, const Names& names, bool lasting) {
   if (!standing.uncounted) return "";
   const Uncounted uncounted = standing.uncounted(names);
-  const bool says = !uncounted.why.empty() && (uncounted.lasting || !lasting);
-  return says ? "; " + uncounted.why : "";
+  return uncounted.lasting || !lasting ? uncounted.why : "";
 }
 
 // The names of status.hard that the evaluator owns, or may own because of classes that are not
@@ -76,6 +80,26 @@ bool IsUnknown(const Request& request, const std::string& name) {
 
 bool AnyUnknown(const Request& request, const Names& names) {
   return std::ranges::any_of(names, [&](const auto& name) { return IsUnknown(request, name); });
+}
+
+// NotCounted for the names of which this is true.
+template <typename Lacks>
+Causes NotCounted(const Names& names, const std::string& why, Lacks lacks) {
+  Causes causes;
+  for (const std::string& name : names) {
+    if (lacks(name)) causes.push_back({cause::kNotCounted, name, why});
+  }
+  return causes;
+}
+
+// What the object lacks under each of the names.
+Causes MustSpecify(const Request& request, const Names& names) {
+  Causes causes;
+  for (const std::string& name : names) {
+    std::string missing = request.evaluator->guard.constraints(*request.object, {name});
+    if (!missing.empty()) causes.push_back({cause::kMustSpecify, name, std::move(missing)});
+  }
+  return causes;
 }
 
 // A quota that applies to the request: it matches the object and limits a name of its kind.
@@ -108,19 +132,27 @@ std::optional<Verdict> Objection(const Request& request, const Standing& standin
   const Quota& quota = *standing.quota;
   if (request.evaluator->guard.constraints && request.object != nullptr) {
     const std::string missing = request.evaluator->guard.constraints(*request.object, names);
-    if (!missing.empty()) return RefuseBy(quota, "failed " + Title(standing) + ": " + missing);
+    if (!missing.empty()) {
+      return RefuseBy(quota, "failed " + Title(standing) + ": " + missing,
+                      MustSpecify(request, names));
+    }
   }
   if (AnyUnknown(request, names)) {
     const base::Error& why = request.unknown->why;
-    Verdict refusal = RefuseBy(quota, "failed " + Title(standing) + ": " + why.message);
+    Verdict refusal = RefuseBy(
+        quota, "failed " + Title(standing) + ": " + why.message,
+        NotCounted(names, why.message, [&](const auto& name) { return IsUnknown(request, name); }));
     if (why.Is(base::ErrorCode::kUnavailable)) refusal.code = 503;
     return refusal;
   }
-  const bool unknown = std::ranges::any_of(
-      names, [&](const auto& name) { return LacksCount(request, quota, name); });
-  if (!unknown) return std::nullopt;
-  return RefuseBy(quota, "status unknown for " + Title(standing) + ", resources: " +
-                             base::Join(names, ",") + WhyUncounted(standing, names, false));
+  const auto lacks = [&](const auto& name) { return LacksCount(request, quota, name); };
+  if (std::ranges::none_of(names, lacks)) return std::nullopt;
+  const std::string why = WhyUncounted(standing, names, false);
+  Causes causes = NotCounted(names, why.empty() ? "there is no count yet" : why, lacks);
+  std::string text =
+      "status unknown for " + Title(standing) + ", resources: " + base::Join(names, ",");
+  if (!why.empty()) text += "; " + why;
+  return RefuseBy(quota, std::move(text), std::move(causes));
 }
 
 std::string NegativeUsage(const ResourceList& usage) {
@@ -234,6 +266,23 @@ std::string Text(const Standing& standing, const Exceeded& exceeded) {
   return text + ", guaranteed to others: " + exceeded.guaranteed.ToString();
 }
 
+// One for each name. The amounts have the form of Text().
+Causes CausesOf(const Exceeded& exceeded) {
+  Causes causes;
+  for (const auto& [name, requested] : exceeded.requested) {
+    const Quantity used = exceeded.used.Get(name);
+    const Quantity limited = exceeded.limited.Get(name);
+    const bool over = !(used.Add(requested) <= limited);
+    std::string amounts = "requested: " + requested.ToString() + ", used: " + used.ToString() +
+                          ", limited: " + limited.ToString();
+    const Quantity* const guaranteed = exceeded.guaranteed.Find(name);
+    if (guaranteed != nullptr) amounts += ", guaranteed to others: " + guaranteed->ToString();
+    causes.push_back(
+        {over ? cause::kQuotaExceeded : cause::kGuaranteedToOthers, name, std::move(amounts)});
+  }
+  return causes;
+}
+
 // Returns a refusal if the need does not fit. Compares only names whose usage grows: a quota that
 // is exceeded under other names does not refuse. Growth that an earlier request has reserved is
 // compared, too: the limit may have been lowered since.
@@ -257,9 +306,11 @@ std::optional<Verdict> RefuseExceeding(const std::vector<Standing>& standings,
   if (exceeded.requested.empty()) return std::nullopt;
   Names names;
   for (const auto& [name, grown] : exceeded.requested) names.push_back(name);
+  std::string text = Text(standing, exceeded);
   // The stored usage may be too high: objects that were deleted meanwhile are still in it.
-  std::string text = Text(standing, exceeded) + WhyUncounted(standing, names, true);
-  return RefuseBy(*standing.quota, std::move(text), std::move(names));
+  const std::string why = WhyUncounted(standing, names, true);
+  if (!why.empty()) text += "; " + why;
+  return RefuseBy(*standing.quota, std::move(text), CausesOf(exceeded), std::move(names));
 }
 
 // Collects the refusals of a request. A quota in mode Warn or Audit does not refuse: what it would
@@ -301,7 +352,9 @@ bool AnyRefuses(const Request& request, const std::vector<Standing>& standings,
   const std::string negative = NegativeUsage(request.after.usage);
   for (const auto& [index, names] : concerns) {
     if (negative.empty()) break;
-    if (refusals.Take(*standings[index].quota, Refuse(negative))) return true;
+    const bool refuses = refusals.Take(*standings[index].quota,
+                                       Refuse(negative, {{cause::kNegativeUsage, "", negative}}));
+    if (refuses) return true;
   }
   const Takings takings = TakingsOf(request, standings, concerns, needs);
   return std::ranges::any_of(needs, [&](const Need& need) {

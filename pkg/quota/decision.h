@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/quota/cause.h"
 #include "pkg/quota/evaluator.h"
 #include "pkg/quota/quota.h"
 
@@ -108,6 +109,7 @@ struct Verdict {
   std::string message;  // "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"
   std::vector<Need> needs;
   std::optional<Refuser> refuser = {};  // nullopt: refused, but not by one quota
+  std::vector<Cause> causes = {};       // of a refusal: at least one
   // Quotas in mode Warn or Audit that would refuse, in the order of the standings; empty if the
   // request is refused. `needs` includes these quotas, so their `used` may exceed their limits.
   std::vector<WouldRefuse> would_refuse = {};

@@ -128,11 +128,14 @@ TEST_CASE("webhook rules: answers are read", "[sandbox]") {
         std::vector<std::string>{"w"});
   const Verdict denied =
       read(R"({"uid":"u1","allowed":false,"status":{"code":403,"reason":"Forbidden",)"
-           R"("message":"no"}})")
+           R"("message":"no","details":{"name":"p","causes":[{"reason":"R","field":"f"}]}}})")
           .value();
   CHECK_FALSE(denied.allowed);
   CHECK(denied.denial.code == 403);
   CHECK(denied.denial.message == "admission webhook \"w.example.com\" denied the request: no");
+  CHECK(denied.denial.details.name == "p");
+  CHECK(denied.denial.details.causes ==
+        std::vector<api::StatusCause>{{.reason = "R", .field = "f"}});
   const Verdict silent = read(R"({"uid":"u1","allowed":false})").value();
   CHECK(silent.denial.code == 400);
   CHECK(silent.denial.message ==

@@ -31,7 +31,33 @@ TEST_CASE("quota admitter: a request that fits is admitted and reserved", "[admi
   CHECK(refused.message ==
         "exceeded quota: q, requested: cpu=1,things=1, used: cpu=4,things=2, "
         "limited: cpu=4,things=2");
+  CHECK(refused.causes ==
+        std::vector<api::StatusCause>{{.reason = "QuotaExceeded",
+                                       .message = "requested: 1, used: 4, limited: 4",
+                                       .field = "ResourceQuota/q/cpu"},
+                                      {.reason = "QuotaExceeded",
+                                       .message = "requested: 1, used: 2, limited: 2",
+                                       .field = "ResourceQuota/q/things"}});
   CHECK(f.cluster.writes.size() == 1);
+}
+
+TEST_CASE("quota admitter: a refusal by no quota has a cause without a field", "[admission]") {
+  AdmitterFixture f;
+  f.PutQuota("q", {{"cpu", "9"}});
+  CHECK(f.Get(Create("a", "-1")).causes ==
+        std::vector<api::StatusCause>{
+            {.reason = "Uncountable",
+             .message = "it cannot be counted: spec.cpu: must not be negative"}});
+  Review lost = Create("b", "1");
+  lost.operation = admission::Operation::kUpdate;
+  CHECK(
+      f.Get(lost).causes ==
+      std::vector<api::StatusCause>{
+          {.reason = "Uncountable",
+           .message = "unable to get previous usage since prior version of object was not found"}});
+  f.FailWrites("q", {.code = base::ErrorCode::kForbidden, .message = "no right"});
+  CHECK(f.Get(Create("c", "1")).causes ==
+        std::vector<api::StatusCause>{{.reason = "NotReserved", .message = "no right"}});
 }
 
 TEST_CASE("quota admitter: in an exempt namespace nothing is refused or charged", "[admission]") {

@@ -31,6 +31,15 @@ const std::map<std::string_view, std::string_view> kGroups{
     {"clusterrolebindings", "/apis/rbac.authorization.k8s.io/v1"},
 };
 
+client::ClusterConfig ConfigOf(const std::string& kubeconfig_path) {
+  client::LoadOptions options;
+  options.kubeconfig = kubeconfig_path;
+  options.environment = [](std::string_view) { return std::optional<std::string>(); };
+  auto config = client::LoadClusterConfig(options);
+  if (!config) throw std::runtime_error(config.error().message);
+  return std::move(*config);
+}
+
 json::Value BodyOf(const base::Result<client::ApiResponse>& answer) {
   if (!answer) throw std::runtime_error(answer.error().message);
   return Json(answer->body);
@@ -62,6 +71,26 @@ int MinorVersion(Api& api) {
   return std::stoi(std::string(api.Get("/version").StringAt({"minor"})));
 }
 
+json::Value BodyOfPost(const std::string& kubeconfig_path, const std::string& path,
+                       const json::Value& object) {
+  const client::ClusterConfig config = ConfigOf(kubeconfig_path);
+  base::asio::io_context io{1};
+  auto http = http::NewClient(io.get_executor(), {.server = config.server, .tls = config.tls});
+  if (!http) throw std::runtime_error(http.error().message);
+  http::Request request{.method = "POST", .target = path, .body = json::Write(object)};
+  request.headers.Set("Content-Type", std::string(client::kJson));
+  request.headers.Set("Accept", std::string(client::kJson));
+  if (!config.token.empty()) request.headers.Set("Authorization", "Bearer " + config.token);
+  base::Result<http::Response> answer = base::Error{.message = "the request was never sent"};
+  base::TaskGroup group(io.get_executor());
+  group.Spawn("e2e post", [&]() -> base::Task<void> {
+    answer = co_await (*http)->Do(std::move(request), Stretched(60s));
+  });
+  while (!group.empty() && io.run_one() > 0) continue;
+  if (!answer) throw std::runtime_error(answer.error().message);
+  return Json(answer->body);
+}
+
 void WaitServed(Api& api, const std::string& path, std::chrono::milliseconds timeout) {
   const auto missing = [&]() -> std::string {
     const auto answer = api.Do({.path = path, .timeout = Stretched(5s)});
@@ -71,12 +100,7 @@ void WaitServed(Api& api, const std::string& path, std::chrono::milliseconds tim
 }
 
 Connection::Connection(const std::string& kubeconfig_path) {
-  client::LoadOptions options;
-  options.kubeconfig = kubeconfig_path;
-  options.environment = [](std::string_view) { return std::optional<std::string>(); };
-  auto config = client::LoadClusterConfig(options);
-  if (!config) throw std::runtime_error(config.error().message);
-  auto made = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
+  auto made = client::NewRestClient(io.get_executor(), scheduler, ConfigOf(kubeconfig_path),
                                     {.user_agent = "quota-e2e/1"});
   if (!made) throw std::runtime_error(made.error().message);
   rest = std::move(*made);

@@ -27,6 +27,10 @@ class Api;
 // 36 for Kubernetes 1.36. Parts of scenarios ask for it; a whole scenario that needs 1.34 has the
 // tag [since-1.34], one that an older server should pass, too, [server].
 int MinorVersion(Api& api);
+// Posts the object, and returns the body of the answer whatever its code is: the Status of a
+// refusal as any client gets it.
+json::Value BodyOfPost(const std::string& kubeconfig_path, const std::string& path,
+                       const json::Value& object);
 // Waits until a list of this path is answered. Each try ends after five seconds: under load,
 // kube-apiserver once left the first list of a new kind unanswered for 30 s.
 void WaitServed(Api& api, const std::string& path, std::chrono::milliseconds timeout = Patience());

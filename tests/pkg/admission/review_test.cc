@@ -1,9 +1,12 @@
 #include "pkg/admission/review.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
 
 #include "pkg/api/object_meta.h"
 #include "tests/pkg/admission/sample_reviews.h"
+#include "tests/source_dir.h"
 
 namespace review_test {
 
@@ -275,11 +278,27 @@ TEST_CASE("review: a refusal reads as the API server's own", "[admission]") {
         "limited: pods=2");
   CHECK(json::Write(*status.At({"details"})) ==
         R"({"name":"x","group":"apps","kind":"deployments"})");
+  answer.causes = {{.reason = "QuotaExceeded",
+                    .message = "requested: 1, used: 2, limited: 2",
+                    .field = "ResourceQuota/q/pods"}};
+  CHECK(json::Write(*Answered(review, answer).At({"response", "status", "details", "causes"})) ==
+        R"([{"reason":"QuotaExceeded","message":"requested: 1, used: 2, limited: 2",)"
+        R"("field":"ResourceQuota/q/pods"}])");
 
   review.resource = {"", "v1", "pods"};
   CHECK(Answered(review, answer)
             .StringAt({"response", "status", "message"})
             .starts_with("pods \"x\" is forbidden: exceeded quota: q, "));
+}
+
+TEST_CASE("review: the README explains every reason of a cause", "[admission]") {
+  std::ifstream file(tests::SourcePath("/pkg/admission/README.md"));
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  REQUIRE_FALSE(text.empty());
+  for (const std::string_view reason : quota::cause::kAll) {
+    CAPTURE(reason);
+    CHECK(text.find("| `" + std::string(reason) + "` |") != std::string::npos);
+  }
 }
 
 TEST_CASE("review: audit annotations say which quota refused", "[admission]") {

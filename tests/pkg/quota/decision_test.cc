@@ -1,5 +1,7 @@
 #include "pkg/quota/decision.h"
 
+#include <algorithm>
+
 #include "pkg/quota/core/core_quota.h"
 #include "tests/pkg/quota/quota_testing.h"
 
@@ -57,6 +59,16 @@ TEST_CASE("decision: a request that fits is reserved, even if it fits exactly", 
   CHECK(verdict.needs[0].absolute == List({{"things", "1"}, {"cpu", "400m"}}));
 }
 
+// "reason limit: message" of each cause.
+std::vector<std::string> CausesOf(const Verdict& verdict) {
+  std::vector<std::string> causes;
+  for (const Cause& cause : verdict.causes) {
+    CHECK(std::ranges::find(cause::kAll, cause.reason) != cause::kAll.end());
+    causes.push_back(std::string(cause.reason) + " " + cause.limit + ": " + cause.message);
+  }
+  return causes;
+}
+
 TEST_CASE("decision: a refusal lists only the exceeded names", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "800m"}, {"mem", "800Mi"}, {"things", "9"}},
                                 {{"cpu", "600m"}, {"mem", "600Mi"}, {"things", "1"}});
@@ -67,6 +79,10 @@ TEST_CASE("decision: a refusal lists only the exceeded names", "[quota]") {
   CHECK(verdict.message ==
         "exceeded quota: q, requested: cpu=300m,mem=450Mi, used: cpu=600m,mem=600Mi, "
         "limited: cpu=800m,mem=800Mi");
+  CHECK(CausesOf(verdict) ==
+        std::vector<std::string>{"QuotaExceeded cpu: requested: 300m, used: 600m, limited: 800m",
+                                 "QuotaExceeded mem: requested: 450Mi, used: 600Mi, "
+                                 "limited: 800Mi"});
   CHECK(verdict.needs.empty());
 }
 
@@ -88,6 +104,7 @@ TEST_CASE("decision: a limit of unknown usage is not judged, and only by a quota
   CHECK(unknown.kind == Kind::kRefused);
   CHECK(unknown.code == 503);
   CHECK(unknown.message == "failed quota: q: classes are not known yet");
+  CHECK(CausesOf(unknown) == std::vector<std::string>{"NotCounted gpu: classes are not known yet"});
 
   ClassTable classes;
   request.classes = &classes;
@@ -218,15 +235,17 @@ TEST_CASE("decision: every quota must admit, and a refusal reserves nothing", "[
 
 TEST_CASE("decision: a name without a count refuses", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "5"}, {"mem", "5"}}, {{"mem", "1"}});
-  CHECK(Decide(Create({{"things", "1"}}), Standings({&quota})).message ==
-        "status unknown for quota: q, resources: cpu,mem");
+  const Verdict refused = Decide(Create({{"things", "1"}}), Standings({&quota}));
+  CHECK(refused.message == "status unknown for quota: q, resources: cpu,mem");
+  CHECK(CausesOf(refused) == std::vector<std::string>{"NotCounted cpu: there is no count yet"});
   CHECK(Decide(Update({{"cpu", "2"}}, {{"cpu", "2"}}), Standings({&quota})).kind == Kind::kFree);
 }
 
 TEST_CASE("decision: a refusal of a negative amount names it", "[quota]") {
   const Quota quota = MakeQuota("q", {{"cpu", "5"}}, {{"cpu", "1"}});
-  CHECK(Decide(Create({{"cpu", "-1"}, {"mem", "-2"}}), Standings({&quota})).message ==
-        "quota usage is negative for resource(s): cpu,mem");
+  const Verdict refused = Decide(Create({{"cpu", "-1"}, {"mem", "-2"}}), Standings({&quota}));
+  CHECK(refused.message == "quota usage is negative for resource(s): cpu,mem");
+  CHECK(CausesOf(refused) == std::vector<std::string>{"NegativeUsage : " + refused.message});
 }
 
 TEST_CASE("decision: an object must specify only limited names", "[quota]") {
@@ -237,11 +256,15 @@ TEST_CASE("decision: an object must specify only limited names", "[quota]") {
     return "must specify " + text;
   };
   const json::Value object = Json("{}");
-  const Quota quota = MakeQuota("q", {{"cpu", "5"}, {"unowned", "1"}}, {{"cpu", "1"}});
+  const Quota quota =
+      MakeQuota("q", {{"cpu", "5"}, {"mem", "5"}, {"unowned", "1"}}, {{"cpu", "1"}, {"mem", "1"}});
   Request request = Create({});
   request.evaluator = &strict;
   request.object = &object;
-  CHECK(Decide(request, Standings({&quota})).message == "failed quota: q: must specify cpu");
+  const Verdict refused = Decide(request, Standings({&quota}));
+  CHECK(refused.message == "failed quota: q: must specify cpu+mem");
+  CHECK(CausesOf(refused) == std::vector<std::string>{"MustSpecify cpu: must specify cpu",
+                                                      "MustSpecify mem: must specify mem"});
   request.before = Subject{};
   CHECK(Decide(request, Standings({&quota})).kind == Kind::kFree);
 }
