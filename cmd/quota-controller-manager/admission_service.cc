@@ -58,7 +58,7 @@ AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::S
       client_(client),
       installation_(keeper.plan.configuration.installation),
       metrics_(registry, options.enforced),
-      refusals_(scheduler, *keeper.events),
+      refusals_(scheduler, *keeper.events, client),
       observer_(metrics_,
                 [this](std::string_view quota_api, const admission::Refusal& refusal) {
                   OnRefusal(quota_api, refusal);

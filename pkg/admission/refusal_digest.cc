@@ -9,7 +9,6 @@ namespace {
 
 constexpr const char* kReason = "RefusedByQuota";
 constexpr const char* kTriedReason = "WouldBeRefusedByQuota";
-constexpr std::size_t kMostText = 1024;  // of a stored message; EventRecorder keeps no more
 
 client::Event EventOn(const client::ObjectReference& about, bool tried, std::string message) {
   return {.about = about,
@@ -18,13 +17,21 @@ client::Event EventOn(const client::ObjectReference& about, bool tried, std::str
           .message = std::move(message)};
 }
 
-// An event's name begins with that of its object, so only valid object names can have events. A
-// client may write anything into ownerReferences.
-bool CanHaveEvents(const Owner& owner) {
-  return !owner.kind.empty() && !owner.uid.empty() && api::IsDns1123Subdomain(owner.name);
+client::ObjectReference ReferenceTo(const Owner& owner, const std::string& ns) {
+  return {.api_version = owner.api_version,
+          .kind = owner.kind,
+          .ns = ns,
+          .name = owner.name,
+          .uid = owner.uid,
+          .resource_version = ""};
 }
 
 }  // namespace
+
+// An event's name begins with that of its object, so only valid object names can have events.
+bool RefusalDigest::CanHaveEvents(const Owner& owner) {
+  return !owner.kind.empty() && !owner.uid.empty() && api::IsDns1123Subdomain(owner.name);
+}
 
 RefusalDigest::Events RefusalDigest::Add(const client::ObjectReference& quota_type,
                                          const Refusal& refusal, base::TimePoint now) {
@@ -33,24 +40,25 @@ RefusalDigest::Events RefusalDigest::Add(const client::ObjectReference& quota_ty
   quota.ns = refusal.quota.ns;
   quota.name = refusal.quota.name;
   quota.uid = refusal.quota_uid;
-  AddTo(std::move(quota), refusal, now, events);
+  AddTo(std::move(quota), refusal.quota_uid, refusal, now, events);
   if (refusal.owner && CanHaveEvents(*refusal.owner)) {
-    AddTo({.api_version = refusal.owner->api_version,
-           .kind = refusal.owner->kind,
-           .ns = refusal.ns,
-           .name = refusal.owner->name,
-           .uid = refusal.owner->uid,
-           .resource_version = ""},
-          refusal, now, events);
+    AddTo(ReferenceTo(*refusal.owner, refusal.ns), refusal.quota_uid, refusal, now, events);
   }
   return events;
 }
 
-void RefusalDigest::AddTo(client::ObjectReference about, const Refusal& refusal,
-                          base::TimePoint now, Events& events) {
+RefusalDigest::Events RefusalDigest::AddWorkload(const Owner& workload, const Refusal& refusal,
+                                                 base::TimePoint now) {
+  Events events = TakeDue(now);
+  if (CanHaveEvents(workload)) AddTo(ReferenceTo(workload, refusal.ns), "", refusal, now, events);
+  return events;
+}
+
+void RefusalDigest::AddTo(client::ObjectReference about, std::string quota_uid,
+                          const Refusal& refusal, base::TimePoint now, Events& events) {
   const bool tried = refusal.mode != quota::ClusterSpec::Enforcement::kDeny;
   // A quota may change its mode within a period: refusals and trials have separate events.
-  const Key key(refusal.quota_uid, (tried ? "tried/" : "") + about.kind + "/" + about.uid);
+  const Key key(std::move(quota_uid), (tried ? "tried/" : "") + about.kind + "/" + about.uid);
   const auto found = subjects_.find(key);
   if (found != subjects_.end()) {
     ++found->second.gathered;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Builds the events about refused requests: on the quota, and on the owner of the object that was
-// not stored (its ReplicaSet, Job, …). The first refusal causes an event at once. Those of the next
-// minute cause one event with their number, so a controller that retries does not flood the event
-// stream.
+// Builds the events about refused requests: on the quota, on the owner of the object that was not
+// stored (its ReplicaSet, Job, …), and on the workload that owns that one (its Deployment,
+// CronJob, …). The first refusal causes an event at once. Those of the next minute cause one event
+// with their number, so a controller that retries does not flood the event stream.
 //
 // No I/O; one thread.
 
@@ -30,12 +30,19 @@ struct RefusalDigestOptions {
 class RefusalDigest {
  public:
   using Events = std::vector<client::Event>;
+  // Bytes of a stored message; EventRecorder keeps no more.
+  static constexpr std::size_t kMostText = 1024;
 
   explicit RefusalDigest(RefusalDigestOptions options = {}) : options_(options) {}
 
   // Returns the events to send at once. `quota_type` has the quota's apiVersion and kind.
   Events Add(const client::ObjectReference& quota_type, const Refusal& refusal,
              base::TimePoint now);
+  // The same for the workload that the owner belongs to. It has at most one event in a period,
+  // however many quotas refuse.
+  Events AddWorkload(const Owner& workload, const Refusal& refusal, base::TimePoint now);
+  // False for an owner that can have no events. A client may write anything into ownerReferences.
+  [[nodiscard]] static bool CanHaveEvents(const Owner& owner);
   // The events of all pairs whose period is over.
   Events TakeDue(base::TimePoint now);
   // The events of all pairs, when the daemon stops.
@@ -45,7 +52,8 @@ class RefusalDigest {
   [[nodiscard]] std::size_t size() const { return subjects_.size(); }
 
  private:
-  using Key = std::pair<std::string, std::string>;  // of the quota, of the object with the event
+  // Of the quota, of the object with the event. A workload has no quota.
+  using Key = std::pair<std::string, std::string>;
   struct Subject {
     client::ObjectReference about;
     bool tried = false;        // the quota is not enforced
@@ -53,8 +61,8 @@ class RefusalDigest {
     std::string last;          // the message of the last of them
     base::TimePoint due{};     // end of the period
   };
-  void AddTo(client::ObjectReference about, const Refusal& refusal, base::TimePoint now,
-             Events& events);
+  void AddTo(client::ObjectReference about, std::string quota_uid, const Refusal& refusal,
+             base::TimePoint now, Events& events);
   static client::Event Gathered(Subject& subject);
 
   const RefusalDigestOptions options_;

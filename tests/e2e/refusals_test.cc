@@ -91,6 +91,50 @@ TEST_CASE("refusals: quota and owner get an event, and a metric counts", "[e2e][
   WaitSaid(a, "ResourceQuota", "q", {text, gathered});
 }
 
+TEST_CASE("refusals: the client gets the causes", "[e2e][admission]") {
+  Admission a;
+  a.Limit("q", {{"pods", "1"}, {"requests.cpu", "1"}, {"limits.cpu", "9"}});
+  json::Value pod = Pod("p", {{"cpu", "2"}});
+  pod.Make({"spec", "containers"}).AsArray()->front().Make({"resources", "limits"}) =
+      json::Object{{"cpu", "2"}};
+  const auto refusal = [&](const json::Value& object) {
+    return BodyOfPost(a.scenario().server().Kubeconfig(), a.scenario().Path("pods"), object);
+  };
+  const json::Value exceeded = refusal(pod);
+  CHECK(std::string(exceeded.StringAt({"message"})) ==
+        Denied("pods \"p\" is forbidden: exceeded quota: q, requested: requests.cpu=2, used: "
+               "requests.cpu=0, limited: requests.cpu=1"));
+  CHECK(exceeded.StringAt({"reason"}) == "Forbidden");
+  CHECK(exceeded.At({"code"})->AsInt64() == 403);
+  const json::Value& details = *exceeded.At({"details"});
+  CHECK(details.StringAt({"name"}) == "p");
+  CHECK(details.StringAt({"kind"}) == "pods");
+  CHECK(json::Write(*details.At({"causes"})) ==
+        R"([{"reason":"QuotaExceeded","message":"requested: 2, used: 0, limited: 1",)"
+        R"("field":"ResourceQuota/q/requests.cpu"}])");
+  const json::Value silent = refusal(Pod("p"));
+  CHECK(json::Write(*silent.At({"details", "causes"})) ==
+        R"([{"reason":"MustSpecify","message":"must specify limits.cpu for: main",)"
+        R"("field":"ResourceQuota/q/limits.cpu"},)"
+        R"({"reason":"MustSpecify","message":"must specify requests.cpu for: main",)"
+        R"("field":"ResourceQuota/q/requests.cpu"}])");
+}
+
+TEST_CASE("refusals: the Deployment of a ReplicaSet gets an event, too", "[e2e][admission]") {
+  Admission a;
+  a.Limit("q", {{"pods", "0"}});
+  const json::Value deployment = a.scenario().Create("deployments", Deployment("web"));
+  json::Value made = Owned(Deployment("web-1"), deployment);
+  made.Make({"kind"}) = "ReplicaSet";
+  const json::Value replica_set = a.scenario().Create("replicasets", made);
+  CHECK(a.Post("pods", Owned(Pod("web-1-x"), replica_set)).exceeded());
+  const std::string text =
+      "Warning RefusedByQuota: pods \"web-1-x\" is forbidden: exceeded quota: q, requested: "
+      "pods=1, used: pods=0, limited: pods=0";
+  WaitSaid(a, "ReplicaSet", "web-1", {text});
+  WaitSaid(a, "Deployment", "web", {text});
+}
+
 TEST_CASE("refusals: forged owners have no effect", "[e2e][admission]") {
   Admission a;
   a.Limit("q", {{"pods", "0"}});

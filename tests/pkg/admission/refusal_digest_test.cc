@@ -125,6 +125,22 @@ TEST_CASE("refusals: each owner and each quota has its own events", "[admission]
               "apps/v1 ReplicaSet db u-db: " + text + "objects"});
 }
 
+TEST_CASE("refusals: a workload has one event in a minute, however many quotas refuse",
+          "[admission]") {
+  RefusalDigest digest;
+  const Owner web{.api_version = "apps/v1", .kind = "Deployment", .name = "web", .uid = "u-web"};
+  const std::string workload = "apps/v1 Deployment web u-web: ";
+  const std::string text = "pods \"web-1\" is forbidden: exceeded quota: ";
+  CHECK(Said(digest.AddWorkload(web, Of("web-1"), kStart)) == Texts{workload + text + "compute"});
+  CHECK(digest.AddWorkload(web, Of("web-1", {}, "objects"), kStart + 1s).empty());
+  CHECK(digest.AddWorkload(web, Of("web-1"), kStart + 2s).empty());
+  CHECK(Said(digest.TakeDue(kStart + 1min)) ==
+        Texts{workload + "refused 2 requests within a minute, the last one: " + text + "compute"});
+  Owner invalid = web;
+  invalid.name = "NO name";
+  CHECK(digest.AddWorkload(invalid, Of("web-1"), kStart + 2min).empty());
+}
+
 TEST_CASE("refusals: an invalid owner gets no event", "[admission]") {
   RefusalDigest digest;
   for (const char* name :
