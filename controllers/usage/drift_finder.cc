@@ -68,8 +68,13 @@ void DriftFinder::OnRead(const quota::Uid& uid, quota::ObjectFacts facts,
   suspect.version = version;
   if (suspect.listed && !IsHeld(suspect, uid)) return;
   // No drift: the object exists after all, or only fields that do not count have changed.
-  if (suspect.listed) ledger_.Set(suspect.object.ns, uid, std::move(*suspect.facts), version);
+  if (suspect.listed) Hold(uid, suspect);
   suspects_.erase(at);
+}
+
+std::optional<quota::LedgerChange> DriftFinder::Hold(const quota::Uid& uid, Suspect& suspect) {
+  return ledger_.Set(suspect.object.ns, uid, std::move(*suspect.facts), suspect.version,
+                     quota::NameMarkOf(suspect.object.name));
 }
 
 bool DriftFinder::IsHeld(const Suspect& suspect, const quota::Uid& uid) const {
@@ -93,8 +98,7 @@ void DriftFinder::Repair(const quota::Uid& uid, Suspect suspect, DriftReport& re
   if (suspect.listed && !suspect.facts) return;
   const std::string& ns = suspect.object.ns;
   const bool was_held = ledger_.Find(ns, uid) != nullptr;
-  auto change = suspect.listed ? ledger_.Set(ns, uid, std::move(*suspect.facts), suspect.version)
-                               : ledger_.Remove(ns, uid);
+  auto change = suspect.listed ? Hold(uid, suspect) : ledger_.Remove(ns, uid);
   if (!change) return;
   if (!suspect.listed) {
     ++report.drift.vanished;

@@ -60,6 +60,8 @@ class DriftFinder {
     std::optional<quota::ObjectFacts> facts;  // once it was read
     quota::VersionMark version = quota::kNoVersion;
   };
+  // Puts a listed suspect that was read into the ledger.
+  std::optional<quota::LedgerChange> Hold(const quota::Uid& uid, Suspect& suspect);
   [[nodiscard]] bool IsHeld(const Suspect& suspect, const quota::Uid& uid) const;
   void Repair(const quota::Uid& uid, Suspect suspect, DriftReport& report);
 

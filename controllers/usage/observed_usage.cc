@@ -292,7 +292,7 @@ base::Task<bool> ObservedUsage::IsTaken(const quota::Evaluator& evaluator, std::
                                         std::string name, quota::Uid uid,
                                         base::TimePoint deadline) {
   const TrackedResource* tracked = tracker_.Find(evaluator.resource);
-  const bool maybe = tracked != nullptr && tracked->HasOtherOfName(ns, name, uid);
+  const bool maybe = tracked != nullptr && tracked->MayHoldOther(ns, name, uid);
   // The name becomes part of a selector.
   if (!maybe || looks_ >= kMostLooks || !api::IsDns1123Subdomain(name)) co_return false;
   const CountLook look(looks_);

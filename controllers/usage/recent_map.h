@@ -23,11 +23,6 @@ class RecentMap {
     latest_.insert_or_assign(key, Timed{std::move(value), now});
     order_.emplace_back(now, key);
   }
-  // Forgets the value of the key if it is this one.
-  void Erase(const Key& key, const Value& value) {
-    const auto found = latest_.find(key);
-    if (found != latest_.end() && found->second.value == value) latest_.erase(found);
-  }
   // Returns null for a value that is forgotten. Valid until the next change.
   [[nodiscard]] const Value* Find(base::TimePoint now, const Key& key) const {
     const auto found = latest_.find(key);

@@ -27,8 +27,6 @@ constexpr std::chrono::seconds kRecent{30};
 constexpr std::chrono::seconds kReopensAgain{10};
 // Longer than a reservation is held.
 constexpr std::chrono::seconds kGone{60};
-// Longer than the cache of a client lags that creates an object again.
-constexpr std::chrono::seconds kNamesKept{60};
 static_assert(kGone > accounting::HoldFor(accounting::kLongestWebhook));
 
 informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
@@ -86,7 +84,6 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
       metrics_(NewInformerMetrics(context_, context_.name, resource_)),
       recent_(kRecent),
       gone_(kGone),
-      names_(kNamesKept),
       expiry_(context_.scheduler->NewAlarm()),
       reading_(context_.scheduler->NewAlarm()),
       started_(context_.scheduler->Now()) {
@@ -164,9 +161,6 @@ void TrackedResource::Upsert(const json::Value& object) {
   const std::string ns(api::Namespace(object));
   if (drift_) drift_->OnEvent(uid);
   api::RaiseVersion(newest_, api::ResourceVersion(object));
-  if (sync_state_.listed() && !ledger_.Holds(ns, uid)) {
-    names_.OnAdded(context_.scheduler->Now(), ns, api::Name(object), uid);
-  }
   Count(object, ns, uid);
   ReportShown(ns, uid);
 }
@@ -196,8 +190,8 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
         << "object cannot be counted; its namespace's usage is unknown resource="
         << resource_.ToString() << " object=" << api::KeyOf(object).ToString()
         << " error=" << json::Quote(facts.error().message);
-    const auto change =
-        ledger_.SetUnknown(ns, uid, WithKey(object, facts.error().message), VersionOf(object));
+    const auto change = ledger_.SetUnknown(ns, uid, WithKey(object, facts.error().message),
+                                           VersionOf(object), quota::NameMarkOf(api::Name(object)));
     if (change) Report(*change);
     return;
   }
@@ -208,7 +202,8 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
     facts->flaw = WithKey(object, facts->flaw);
   }
   const bool has_later = facts->later.has_value();
-  auto change = ledger_.Set(ns, uid, std::move(*facts), VersionOf(object));
+  auto change = ledger_.Set(ns, uid, std::move(*facts), VersionOf(object),
+                            quota::NameMarkOf(api::Name(object)));
   if (has_later) expiry_->Wake();
   if (!change) return;
   change->version = api::ResourceVersion(object);
@@ -224,7 +219,6 @@ void TrackedResource::Remove(const json::Value& object) {
   if (drift_) drift_->OnEvent(uid);
   api::RaiseVersion(newest_, version);
   gone_.OnChanged(now, uid, version);
-  names_.OnRemoved(ns, api::Name(object), uid);
   const auto change = ledger_.Remove(ns, uid);
   if (change) {
     recent_.OnChanged(now, uid, version);

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "controllers/usage/drift_finder.h"
-#include "controllers/usage/recent_names.h"
 #include "controllers/usage/recent_versions.h"
 #include "controllers/usage/sync_state.h"
 #include "controllers/usage/unread_names.h"
@@ -124,10 +123,11 @@ class TrackedResource final : public informers::CollectionSink {
   // True if the object is known to have changed since it had this resourceVersion.
   [[nodiscard]] bool HasLater(const quota::Uid& uid, std::string_view version) const;
 
-  // As RecentNames::HasOther().
-  [[nodiscard]] bool HasOtherOfName(std::string_view ns, std::string_view name,
-                                    const quota::Uid& uid) const {
-    return names_.HasOther(context_.scheduler->Now(), ns, name, uid);
+  // True if the watch may have shown another object of this name, of any age. It may be deleted
+  // meanwhile, so this must be checked.
+  [[nodiscard]] bool MayHoldOther(std::string_view ns, std::string_view name,
+                                  const quota::Uid& uid) const {
+    return ledger_.MayHoldOther(ns, quota::NameMarkOf(name), uid);
   }
   // True if an event has shown recently that the object was deleted, after the last list began.
   [[nodiscard]] bool IsGone(const quota::Uid& uid) const;
@@ -177,7 +177,6 @@ class TrackedResource final : public informers::CollectionSink {
   std::unique_ptr<informers::Reflector> reflector_;
   RecentVersions recent_;
   RecentVersions gone_;
-  RecentNames names_;
   std::string newest_;
   base::TimePoint list_began_{};          // of the last list, complete or not
   base::TimePoint listed_since_{};        // of the last complete list

@@ -35,8 +35,7 @@ class ObjectBook {
                                                                 std::string name,
                                                                 base::TimePoint deadline) = 0;
   // True if another object of this name is stored, so that a creation will not be. Asks the API
-  // server, but only if the watch has shown such an object a short time ago. False if it cannot be
-  // read.
+  // server, but only if the watch has shown such an object. False if it cannot be read.
   virtual base::Task<bool> IsTaken(const quota::Evaluator& evaluator, std::string ns,
                                    std::string name, quota::Uid uid, base::TimePoint deadline) = 0;
 };

@@ -17,12 +17,12 @@ Ledger::Ledger() : state_(std::make_unique<State>()) {}
 Ledger::~Ledger() = default;
 
 std::optional<LedgerChange> Ledger::Set(std::string_view ns, Uid uid, ObjectFacts facts,
-                                        VersionMark version) {
+                                        VersionMark version, NameMark name) {
   State& state = *state_;
   const NamespaceId id = state.Open(ns);
   // Acquired before the old facts are dropped, so that equal facts keep their id.
   const FactsId after = state.pool.Acquire(std::move(facts.now));
-  const FactsId before = state.Put(*state.spaces[id], uid, after, version);
+  const FactsId before = state.Put(*state.spaces[id], uid, after, Seen{version, name});
   if (state.IsUnread(after)) state.SetWhy(*state.spaces[id], uid, std::move(facts.flaw));
   state.Schedule(id, uid, std::move(facts.later));
   const bool tied = state.SetTie(*state.spaces[id], uid, std::move(facts.tie));
@@ -32,11 +32,11 @@ std::optional<LedgerChange> Ledger::Set(std::string_view ns, Uid uid, ObjectFact
 }
 
 std::optional<LedgerChange> Ledger::SetUnknown(std::string_view ns, Uid uid, std::string why,
-                                               VersionMark version) {
+                                               VersionMark version, NameMark name) {
   State& state = *state_;
   const NamespaceId id = state.Open(ns);
   Namespace& space = *state.spaces[id];
-  const FactsId before = state.Put(space, uid, kUnknown, version);
+  const FactsId before = state.Put(space, uid, kUnknown, Seen{version, name});
   state.SetWhy(space, uid, std::move(why));
   state.Unschedule(space, uid);
   state.SetTie(space, uid, std::nullopt);
@@ -181,6 +181,11 @@ std::shared_ptr<const Facts> Ledger::Find(std::string_view ns, Uid uid) const {
 bool Ledger::Holds(std::string_view ns, const Uid& uid) const {
   const Namespace* space = state_->Find(ns);
   return space != nullptr && space->objects.Find(uid) != UidTable::kNone;
+}
+
+bool Ledger::MayHoldOther(std::string_view ns, NameMark name, const Uid& uid) const {
+  const Namespace* space = name == kNoName ? nullptr : state_->Find(ns);
+  return space != nullptr && space->objects.HasOther(uid, name);
 }
 
 VersionMark Ledger::VersionOf(std::string_view ns, const Uid& uid) const {

@@ -54,18 +54,20 @@ void Ledger::State::CloseIfEmpty(NamespaceId id) {
 }
 
 FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
-                           std::optional<VersionMark> seen) {
+                           std::optional<Seen> seen) {
   const std::size_t slot = space.objects.Find(uid);
   FactsId before = kNoObject;
   if (slot == UidTable::kNone) {
-    space.objects.Insert(uid, value, sweep, seen.value_or(kNoVersion));
+    const Seen first = seen.value_or(Seen());
+    space.objects.Insert(uid, value, sweep, first.version, first.name);
     ++objects;
   } else {
     before = space.objects.value(slot);
     space.objects.SetValue(slot, value);
     if (seen) {
       space.objects.SetMark(slot, sweep);
-      space.objects.SetVersion(slot, *seen);
+      space.objects.SetVersion(slot, seen->version);
+      space.objects.SetName(slot, seen->name);
     }
   }
   if (before == value) return before;

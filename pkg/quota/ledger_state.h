@@ -34,6 +34,12 @@ struct Pending {
   FactsId facts = kNoObject;
 };
 
+// What an event or a list shows of an object besides its facts.
+struct Seen {
+  VersionMark version = kNoVersion;
+  NameMark name = kNoName;
+};
+
 struct Namespace {
   Namespace(std::string_view its_name, const FactsPool& its_pool, std::shared_ptr<StaleTies> stale)
       : name(its_name), pool(its_pool), ties(*this, std::move(stale)) {}
@@ -88,10 +94,10 @@ struct Ledger::State {
   [[nodiscard]] Namespace* Find(std::string_view name) const;
   void CloseIfEmpty(NamespaceId id);
 
-  // Sets the object's value and, if it was seen, its version and the mark of the sweep; returns the
-  // former value. The caller passes in a reference to the new facts, and gets the one to the old
-  // facts.
-  FactsId Put(Namespace& space, const Uid& uid, FactsId value, std::optional<VersionMark> seen);
+  // Sets the object's value and, if it was seen, its version, its name and the mark of the sweep;
+  // returns the former value. The caller passes in a reference to the new facts, and gets the one
+  // to the old facts.
+  FactsId Put(Namespace& space, const Uid& uid, FactsId value, std::optional<Seen> seen);
   // Reverts the effect of a removed object's `value` on its namespace, except for its reference.
   void Uncount(Namespace& space, const Uid& uid, FactsId value);
   // The facts of a value; null if it has none. Drop() also gives the reference back.

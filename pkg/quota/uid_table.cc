@@ -18,6 +18,15 @@ constexpr bool IsSparse(std::size_t size, std::size_t capacity) {
   return capacity > kLeastCapacity && size * 3 < capacity;
 }
 
+constexpr std::size_t kBlock = 64;
+
+// Without a branch for each name, so that one instruction compares several of them.
+bool BlockHas(const NameMark* names, NameMark name) {
+  NameMark found = 0;
+  for (std::size_t i = 0; i < kBlock; ++i) found |= static_cast<NameMark>(names[i] == name);
+  return found != 0;
+}
+
 }  // namespace
 
 // The hash scaled to the capacity, which is not a power of two.
@@ -35,11 +44,24 @@ std::size_t UidTable::Find(const Uid& uid) const {
   return kNone;
 }
 
-void UidTable::Insert(const Uid& uid, std::uint32_t value, std::uint8_t mark, VersionMark version) {
+bool UidTable::HasOther(const Uid& uid, NameMark name) const {
+  for (std::size_t begin = 0; begin < capacity_; begin += kBlock) {
+    const std::size_t slots = std::min(kBlock, capacity_ - begin);
+    const NameMark* const names = names_.get() + begin;
+    if (slots == kBlock && !BlockHas(names, name)) continue;
+    for (std::size_t i = 0; i < slots; ++i) {
+      if (names[i] == name && uids_[begin + i] != uid) return true;
+    }
+  }
+  return false;
+}
+
+void UidTable::Insert(const Uid& uid, std::uint32_t value, std::uint8_t mark, VersionMark version,
+                      NameMark name) {
   if (IsFull(size_ + 1, capacity_)) {
     Rehash(std::max(kLeastCapacity, capacity_ + capacity_ / 2));
   }
-  Place(uid, value, mark, version);
+  Place(uid, value, mark, version, name);
   ++size_;
 }
 
@@ -48,12 +70,14 @@ void UidTable::Erase(std::size_t slot) {
   Shrink();
 }
 
-void UidTable::Place(const Uid& uid, std::uint32_t value, std::uint8_t mark, VersionMark version) {
+void UidTable::Place(const Uid& uid, std::uint32_t value, std::uint8_t mark, VersionMark version,
+                     NameMark name) {
   std::size_t slot = Home(uid);
   while (Used(slot)) slot = Next(slot);
   uids_[slot] = uid;
   values_[slot] = value;
   versions_[slot] = version;
+  names_[slot] = name;
   marks_[slot] = mark;
 }
 
@@ -68,10 +92,12 @@ void UidTable::Unlink(std::size_t slot) {
     uids_[hole] = uids_[from];
     values_[hole] = values_[from];
     versions_[hole] = versions_[from];
+    names_[hole] = names_[from];
     marks_[hole] = marks_[from];
     hole = from;
   }
   values_[hole] = kEmpty;
+  names_[hole] = kNoName;
   --size_;
 }
 
@@ -86,10 +112,13 @@ void UidTable::Rehash(std::size_t capacity) {
   larger.uids_ = std::make_unique_for_overwrite<Uid[]>(capacity);
   larger.values_ = std::make_unique_for_overwrite<std::uint32_t[]>(capacity);
   larger.versions_ = std::make_unique_for_overwrite<VersionMark[]>(capacity);
+  larger.names_ = std::make_unique_for_overwrite<NameMark[]>(capacity);
   larger.marks_ = std::make_unique_for_overwrite<std::uint8_t[]>(capacity);
   std::fill_n(larger.values_.get(), capacity, kEmpty);
+  std::fill_n(larger.names_.get(), capacity, kNoName);
   for (std::size_t slot = 0; slot < capacity_; ++slot) {
-    if (Used(slot)) larger.Place(uids_[slot], values_[slot], marks_[slot], versions_[slot]);
+    if (!Used(slot)) continue;
+    larger.Place(uids_[slot], values_[slot], marks_[slot], versions_[slot], names_[slot]);
   }
   *this = std::move(larger);
 }

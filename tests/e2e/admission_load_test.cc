@@ -238,4 +238,19 @@ TEST_CASE("admission: creations under names that are taken charge nothing, and d
   a.scenario().WaitUsed("q", {{"pods", std::to_string(a.Count("pods"))}}, AfterAHold());
 }
 
+TEST_CASE("admission: a name that was taken before the daemon started charges nothing",
+          "[e2e][admission]") {
+  Admission a;
+  a.Limit("q", {{"pods", "2"}});
+  a.scenario().Create("pods", Pod("taken"));
+  a.scenario().WaitUsed("q", {{"pods", "1"}});
+  a.daemon().Restart(a.daemon_options());
+  Eventually("pods are counted again", [&]() -> std::string {
+    return a.Post("pods", Pod("other"), true).ok() ? "" : "not yet";
+  });
+  CHECK(a.Post("pods", Pod("taken")).code == 409);
+  CHECK(a.Post("pods", Pod("fits")).ok());
+  a.scenario().WaitUsed("q", {{"pods", "2"}});
+}
+
 }  // namespace e2e::admission_load_test

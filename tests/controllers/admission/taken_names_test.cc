@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "controllers/usage/recent_names.h"
 #include "pkg/json/value.h"
 #include "tests/controllers/quota/charging_fixture.h"
 
@@ -56,6 +55,7 @@ TEST_CASE("taken names: a repeated creation is answered 409, and what fits is ad
   CHECK(again.reason == "AlreadyExists");
   CHECK(again.message == R"(pods "p" already exists)");
   CHECK_FALSE(again.refuser.has_value());
+  CHECK(again.causes == std::vector<api::StatusCause>{{.reason = "AlreadyExists"}});
   CHECK(f.Used("q") == "pods=1");
   CHECK(f.Create("other", "third").kind == Answer::Kind::kAllowed);
 }
@@ -97,24 +97,53 @@ TEST_CASE("taken names: if the server cannot be asked, the creation is charged a
   CHECK(f.Used("q") == "pods=2");
 }
 
-TEST_CASE("recent names: an object counts until it is removed, forgotten or pushed out",
+TEST_CASE("taken names: the age of the object does not matter", "[admission]") {
+  Taken f;
+  CHECK(f.Create("p", "first").kind == Answer::Kind::kAllowed);
+  f.Store("p", "first");
+  f.RunFor(10min);
+  SECTION("it was shown by a watch") {}
+  SECTION("it was there when the daemon started") {
+    f.cluster.CutWatches(kPods, true);
+    f.RunFor(1min);
+  }
+  CHECK(f.Create("p", "second").code == 409);
+  CHECK(f.Used("q") == "pods=1");
+  CHECK(f.Create("other", "third").kind == Answer::Kind::kAllowed);
+}
+
+TEST_CASE("taken names: an old object that is replaced counts until the watch shows it gone",
           "[admission]") {
-  controllers::RecentNames names(60s);
-  const auto uid = [](int i) { return quota::Uid::FromText("uid-" + std::to_string(i)); };
-  base::TimePoint now{1h};
-  names.OnAdded(now, "a", "p", uid(1));
-  CHECK(names.HasOther(now, "a", "p", uid(2)));
-  CHECK_FALSE(names.HasOther(now, "a", "p", uid(1)));
-  CHECK_FALSE(names.HasOther(now, "b", "p", uid(2)));
-  names.OnRemoved("a", "p", uid(3));
-  CHECK(names.HasOther(now + 59s, "a", "p", uid(2)));
-  CHECK_FALSE(names.HasOther(now + 60s, "a", "p", uid(2)));
-  names.OnRemoved("a", "p", uid(1));
-  CHECK_FALSE(names.HasOther(now, "a", "p", uid(2)));
-  for (int i = 0; i < 10'000; ++i) names.OnAdded(now, "ns-" + std::to_string(i), "p", uid(i));
-  CHECK(names.size() == controllers::RecentNames::kMost);
-  names.OnAdded(now + 60s, "a", "p", uid(1));
-  CHECK(names.size() == 1);
+  Taken f;
+  CHECK(f.Create("p", "first").kind == Answer::Kind::kAllowed);
+  f.Store("p", "first");
+  f.RunFor(10min);
+  f.cluster.Hold(kPods);
+  f.cluster.Delete(kPods, "team-a", "p");
+  CHECK(f.Create("p", "second").kind == Answer::Kind::kAllowed);
+  f.Store("p", "second");
+  CHECK(f.Used("q") == "pods=2");
+  // The watch knows the first one, the server has the second one.
+  CHECK(f.Create("p", "third").code == 409);
+  CHECK(f.Create("r", "fourth").kind == Answer::Kind::kRefused);
+  f.cluster.Release(kPods);
+  f.RunFor(1min);
+  CHECK(f.Used("q") == "pods=1");
+  f.cluster.Delete(kPods, "team-a", "p");
+  f.RunFor(1s);
+  CHECK(f.Create("p", "fifth").kind == Answer::Kind::kAllowed);
+}
+
+TEST_CASE("taken names: the server is asked only about names that the watch has shown",
+          "[admission]") {
+  Taken f;
+  CHECK(f.Create("p", "first").kind == Answer::Kind::kAllowed);
+  f.Store("p", "first");
+  const std::size_t lists = f.cluster.lists;
+  CHECK(f.Create("q", "second").kind == Answer::Kind::kAllowed);
+  CHECK(f.cluster.lists == lists);
+  CHECK(f.Create("p", "third").code == 409);
+  CHECK(f.cluster.lists == lists + 1);
 }
 
 }  // namespace taken_names_test

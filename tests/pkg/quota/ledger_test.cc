@@ -248,6 +248,29 @@ TEST_CASE("ledger: an audit finds unseen objects and other versions", "[quota]")
   CHECK(ledger.Sight("a", Id(2), 13) == Sighting::kSame);
 }
 
+TEST_CASE("ledger: an object is found by its name until it is gone", "[quota]") {
+  Ledger ledger;
+  const NameMark web = NameMarkOf("web");
+  CHECK_FALSE(ledger.MayHoldOther("a", web, Id(9)));
+  ledger.Set("a", Id(1), Now(Pod("1")), 11, web);
+  ledger.SetUnknown("b", Id(2), "why", 12, web);
+  ledger.Set("c", Id(3), Now(Pod("1")), 13);  // its name is not known
+  CHECK(ledger.MayHoldOther("a", web, Id(9)));
+  CHECK(ledger.MayHoldOther("b", web, Id(9)));
+  CHECK_FALSE(ledger.MayHoldOther("a", web, Id(1)));  // it is the same object
+  CHECK_FALSE(ledger.MayHoldOther("a", NameMarkOf("db"), Id(9)));
+  CHECK_FALSE(ledger.MayHoldOther("c", kNoName, Id(9)));
+  ledger.Set("a", Id(1), Now(Pod("2")), 14, web);
+  CHECK(ledger.MayHoldOther("a", web, Id(9)));
+  ledger.BeginSweep();
+  ledger.Set("a", Id(1), Now(Pod("2")), 14, web);
+  ledger.EndSweep();
+  CHECK(ledger.MayHoldOther("a", web, Id(9)));
+  CHECK_FALSE(ledger.MayHoldOther("b", web, Id(9)));
+  ledger.Remove("a", Id(1));
+  CHECK_FALSE(ledger.MayHoldOther("a", web, Id(9)));
+}
+
 TEST_CASE("ledger: a sweep that starts again forgets the objects that it had seen", "[quota]") {
   Ledger ledger;
   ledger.Set("a", Id(1), Now(Pod("1")));

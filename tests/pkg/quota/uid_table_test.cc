@@ -54,6 +54,33 @@ TEST_CASE("uid table: it behaves like a map for any sequence of calls", "[quota]
   }
 }
 
+TEST_CASE("uid table: the name of another entry is found while the entry is there", "[quota]") {
+  std::mt19937_64 random(23);
+  UidTable table;
+  CHECK_FALSE(table.HasOther({1}, 5));
+  std::map<Uid, NameMark> model;
+  for (int i = 0; i < 4'000; ++i) {
+    const Uid uid{quota::Mix(random() % 400)};
+    const auto name = static_cast<NameMark>(1 + random() % 500);
+    const std::size_t slot = table.Find(uid);
+    const bool growing = i % 1'000 < 700;
+    if (slot == UidTable::kNone && growing) {
+      table.Insert(uid, 1, 0, kNoVersion, name);
+      model[uid] = name;
+    } else if (slot != UidTable::kNone && growing) {
+      table.SetName(slot, name);
+      model[uid] = name;
+    } else if (slot != UidTable::kNone) {
+      table.Erase(slot);
+      model.erase(uid);
+    }
+    const auto asked = static_cast<NameMark>(1 + random() % 500);
+    bool held = false;
+    for (const auto& [other, its_name] : model) held |= its_name == asked && other != uid;
+    REQUIRE(table.HasOther(uid, asked) == held);
+  }
+}
+
 TEST_CASE("uid table: a sweep removes exactly the unmarked entries", "[quota]") {
   std::mt19937_64 random(11);
   // Many sizes, so that runs of entries across the end of the table occur.
