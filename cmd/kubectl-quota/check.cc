@@ -111,6 +111,8 @@ base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, insp
     surroundings.autoscalers.Add(autoscaler);
     NoteTarget(autoscaler, manifests, checked);
   }
+  AddLabelled(manifests, surroundings);
+  NoteRepeated(manifests, checked.notes);
   if (inputs.IsNew(ns)) {
     auto added = books.Add(BornWith(ns, manifests), now, checked);
     if (!added) return added.error();

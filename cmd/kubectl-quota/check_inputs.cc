@@ -180,11 +180,15 @@ void DropServerFields(json::Value& object) {
 // Of several manifests for one object the last one stands. An object with a generated name is a new
 // one each time.
 void DropRepeated(std::vector<Manifest>& manifests) {
-  std::set<inspect::ObjectName> later;
+  std::map<inspect::ObjectName, std::size_t> later;  // positions in `kept`
   std::vector<Manifest> kept;
   for (auto manifest = manifests.rbegin(); manifest != manifests.rend(); ++manifest) {
     const bool named = !api::Name(manifest->object).empty();
-    if (named && !later.insert(inspect::NameOf(manifest->object)).second) continue;
+    if (named) {
+      const auto [at, first] = later.emplace(inspect::NameOf(manifest->object), kept.size());
+      if (!first) ++kept[at->second].earlier;
+      if (!first) continue;
+    }
     kept.push_back(std::move(*manifest));
   }
   std::ranges::reverse(kept);

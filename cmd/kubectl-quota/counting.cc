@@ -166,7 +166,7 @@ base::Task<base::Result<bool>> ReadObjects(Cluster& cluster, const Source& sourc
   auto listed = co_await cluster.List(std::move(what), std::move(object), std::move(restart));
   if (listed) co_return true;
   if (!listed.error().Is(base::ErrorCode::kForbidden)) co_return listed.error();
-  cluster.terminal().Warn("shown without " + name + ": " + ErrorText(listed.error()));
+  cluster.terminal().Doubt("shown without " + name + ": " + ErrorText(listed.error()));
   co_return false;
 }
 
@@ -211,8 +211,8 @@ base::Task<base::Result<void>> AddSource(Cluster& cluster, const Source& source,
                                      [&] { read = book; });
   if (!listed) co_return listed.error();
   if (unknown > 0) {
-    cluster.terminal().Warn("shown without " + std::to_string(unknown) +
-                            " objects whose usage is unknown: " + why);
+    cluster.terminal().Doubt("shown without " + std::to_string(unknown) +
+                             " objects whose usage is unknown: " + why);
   }
   if (!*listed) read.SetIncomplete();
   book = std::move(read);

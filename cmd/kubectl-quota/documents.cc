@@ -12,4 +12,9 @@ std::string PrintDocument(const json::Value& value, std::string_view output) {
   return text;
 }
 
+void AddUnknown(const Terminal& terminal, json::Value& document) {
+  const std::vector<std::string>& doubts = terminal.doubts();
+  if (!doubts.empty()) document.Make({"unknown"}) = json::Array(doubts.begin(), doubts.end());
+}
+
 }  // namespace kubectl_quota

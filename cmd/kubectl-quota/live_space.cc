@@ -137,6 +137,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   const bool in_files = !NamespaceIn(manifests).IsNull();
   if (auto read = co_await ReadNamespace(in_files); !read) co_return read;
   if (auto opened = co_await OpenBooks(manifests, limits); !opened) co_return opened;
+  NoteRepeated(manifests, notes_);
   NoteRelease(manifests, books_.core().book, notes_);
   // A quota could only be stored in a namespace that exists.
   if (books_.quotas().empty() && !unseen_.empty()) cluster_.terminal().Doubt(unseen_);
@@ -168,6 +169,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   if (nodes < 0 && AnyOfKind(manifests, "DaemonSet")) {
     if (auto read = co_await ReadNodes(cluster_, surroundings_); !read) co_return read;
   }
+  AddLabelled(manifests, surroundings_);
   co_await ReadClasses(policies);
   if (!absent_ || !in_files) co_return base::Result<void>();
   inspect::Checked nothing;

@@ -7,6 +7,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/helm.h"
+#include "pkg/inspect/manifest.h"
 
 namespace kubectl_quota {
 namespace {
@@ -79,6 +80,23 @@ void AddClasses(const std::vector<json::Value>& usage_classes, std::vector<Sourc
       const api::GroupResource resource{group, GuessedResource(api::Kind(one))};
       if (resource == of.resource) source.classes->Set(api::Name(one), of.usage_of(one));
     }
+  }
+}
+
+void NoteRepeated(const std::vector<inspect::Manifest>& manifests,
+                  std::vector<std::string>& notes) {
+  for (const inspect::Manifest& manifest : manifests) {
+    if (manifest.earlier == 0) continue;
+    notes.push_back(inspect::NameOf(manifest.object).ToString() + ": stands " +
+                    std::to_string(manifest.earlier + 1) +
+                    " times in the files, and the last one counts");
+  }
+}
+
+void AddLabelled(const std::vector<inspect::Manifest>& manifests,
+                 inspect::Surroundings& surroundings) {
+  for (const inspect::Manifest& manifest : manifests) {
+    inspect::AddLabelled(manifest.object, surroundings);
   }
 }
 

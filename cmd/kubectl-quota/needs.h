@@ -32,6 +32,11 @@ std::vector<Source> SourcesWith(const std::vector<json::Value>& usage_classes,
 // Adds classes to those that were read. They replace those of the same name.
 void AddClasses(const std::vector<json::Value>& usage_classes, std::vector<Source>& sources);
 
+// Notes the objects of which there are several manifests.
+void NoteRepeated(const std::vector<inspect::Manifest>& manifests, std::vector<std::string>& notes);
+// Adds the pods of the manifests, by their labels: Surroundings::labelled.
+void AddLabelled(const std::vector<inspect::Manifest>& manifests,
+                 inspect::Surroundings& surroundings);
 // Notes the Secret in which Helm stores a release, if a quota limits Secrets.
 void NoteRelease(const std::vector<inspect::Manifest>& manifests, const inspect::FitBook& book,
                  std::vector<std::string>& notes);

@@ -69,7 +69,15 @@ base::Task<Outcome> Suggest(Session& session) {
   if (!percent) co_return percent.error();
   auto used = co_await UsedNow(session);
   if (!used) co_return used.error();
-  session.terminal().Write(inspect::SuggestionText(session.ns, *used, *percent));
+  const std::vector<std::string>& unknown = session.terminal().doubts();
+  const bool any =
+      std::ranges::any_of(*used, [](const auto& one) { return one.second.Sign() > 0; });
+  if (!any && !unknown.empty()) {
+    co_return base::Error{.code = base::ErrorCode::kForbidden,
+                          .message = "nothing that is used in namespace " + session.ns +
+                                     " can be seen: " + unknown.front()};
+  }
+  session.terminal().Write(inspect::SuggestionText(session.ns, *used, *percent, unknown));
   co_return kYes;
 }
 

@@ -33,8 +33,8 @@ class Terminal {
   // Prints "Warning: <text>", each text once.
   void Warn(const std::string& text);
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-  // Warns of something that could not be seen and may limit objects, so that `check` cannot say
-  // yes.
+  // Warns of something that could not be seen, and so may be missing in an answer: `check` cannot
+  // say yes, and documents have it as `unknown`.
   void Doubt(const std::string& text);
   [[nodiscard]] const std::vector<std::string>& doubts() const { return doubts_; }
   void Fail(std::string_view text);

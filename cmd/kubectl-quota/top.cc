@@ -24,7 +24,9 @@ class LinePrinter {
     const std::string& output = session_.options.output;
     const bool titles = session_.options.headers && !std::exchange(began_, true);
     if (IsDocument(output)) {
-      return session_.terminal().Write(PrintDocument(inspect::TopValue(lines), output));
+      json::Value value = inspect::TopValue(lines);
+      AddUnknown(session_.terminal(), value);
+      return session_.terminal().Write(PrintDocument(value, output));
     }
     if (output == "csv") {
       return session_.terminal().Write(inspect::PrintCsv(inspect::TopSheet(lines), titles));

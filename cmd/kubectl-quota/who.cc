@@ -68,7 +68,9 @@ void ShowHolders(Session& session, const quota::Quota& quota,
   const std::string& output = session.options.output;
   Terminal& terminal = session.terminal();
   if (IsDocument(output)) {
-    terminal.Write(PrintDocument(inspect::WhoValue(quota, all), output));
+    json::Value value = inspect::WhoValue(quota, all);
+    AddUnknown(terminal, value);
+    terminal.Write(PrintDocument(value, output));
     return;
   }
   const bool csv = output == "csv";

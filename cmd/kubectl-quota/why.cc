@@ -27,6 +27,7 @@ using inspect::WhyAnswer;
 // A workload, and what affects the admission of its pods.
 struct Workload {
   inspect::ObjectName name;
+  std::string nodes_unknown;  // why its nodes are not known; "" if they are, or do not matter
   inspect::Surroundings surroundings;
   Unread unread;
   inspect::PodPlan plan;
@@ -42,7 +43,9 @@ base::Task<base::Result<Workload>> ReadWorkload(Session& session, const json::Va
     auto nodes = co_await ReadNodes(cluster, workload.surroundings);
     if (!nodes) co_return nodes.error();
     auto& nodes_for = workload.surroundings.nodes_for;
-    if (!nodes_for) nodes_for = [](const json::Value&) { return 0; };
+    const std::int64_t desired = inspect::NumberAt(object, {"status", "desiredNumberScheduled"}, 0);
+    if (!nodes_for) workload.nodes_unknown = "the nodes may not be listed";
+    if (!nodes_for) nodes_for = [desired](const json::Value&) { return desired; };
   }
   if (object.At({"spec", "volumeClaimTemplates"}) != nullptr) {
     auto claims = co_await ReadClaims(cluster, session.ns, workload.surroundings);
@@ -134,12 +137,16 @@ class NeedsFinder {
 // Compares the needs with what is free.
 WhyAnswer Compare(const json::Value& object, const Workload& workload, std::int64_t has,
                   const inspect::FitBook& fit, Needs needs) {
-  const std::int64_t wants = workload.plan.count;
+  std::int64_t wants = workload.plan.count;
+  // Then it is told what one more would meet.
+  const bool known = workload.nodes_unknown.empty() || wants > 0;
+  if (!known) wants = has + 1;
   const std::int64_t newest = inspect::NewestPods(object, has);
   const std::int64_t free = wants + inspect::SurgeOf(object, wants) - has;
   const std::int64_t at_once = newest == has ? std::numeric_limits<std::int64_t>::max() : free;
   WhyAnswer answer =
       inspect::Explain(workload.name, wants, newest, fit, needs.pod, at_once, needs.claims);
+  if (!known) answer.wants_unknown = workload.nodes_unknown;
   answer.earlier = has - newest;
   answer.refusals = std::move(needs.refusals);
   answer.stay = std::move(needs.own_claims);
@@ -158,7 +165,8 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const Book
   if (!needs) co_return needs.error();
   WhyAnswer answer = Compare(object, *workload, *has, core.book, std::move(*needs));
   answer.top = co_await family.TopOf(object);
-  if (answer.has < answer.wants) answer.refusal = co_await family.LastRefusal();
+  const bool lacks = answer.has < answer.wants || !workload->nodes_unknown.empty();
+  if (lacks) answer.refusal = co_await family.LastRefusal();
   if (auto found = co_await FindRoom(session, books, answer); !found) co_return found.error();
   co_return answer;
 }

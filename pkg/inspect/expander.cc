@@ -236,13 +236,27 @@ base::Result<void> Expander::AddRun(bool is_new) {
   return {};
 }
 
+// Slices have up to 100 endpoints (kubernetes v1.36.3, --max-endpoints-per-slice of
+// kube-controller-manager).
 void Expander::AddEndpoints(const Value& service) {
+  constexpr std::int64_t kMostInSlice = 100;
+  std::int64_t endpoints = 0;
+  const json::Object& selector = *service.At({"spec", "selector"})->AsObject();
+  for (const Surroundings::Labelled& pods : surroundings_.labelled) {
+    const bool selected = std::ranges::all_of(selector, [&](const auto& label) {
+      const Value* own = pods.labels.At({label.first});
+      return own != nullptr && *own == label.second;
+    });
+    if (selected) endpoints += pods.count;
+  }
+  const std::int64_t slices =
+      std::max<std::int64_t>(1, (endpoints + kMostInSlice - 1) / kMostInSlice);
   const std::string name(api::Name(service));
   const std::string_view policy = service.StringAt({"spec", "ipFamilyPolicy"});
   const bool both = policy == "RequireDualStack" || policy == "PreferDualStack";
   Add(MadeBy(service, "v1", "Endpoints", name), 1, {"Endpoints", "its selector"});
-  Add(MadeBy(service, "discovery.k8s.io/v1", "EndpointSlice", name + "-…"), both ? 2 : 1,
-      {"EndpointSlice", "its selector"});
+  Add(MadeBy(service, "discovery.k8s.io/v1", "EndpointSlice", name + "-…"),
+      both ? 2 * slices : slices, {"EndpointSlice", "its selector"});
 }
 
 base::Result<void> Expander::AddRollout(const Value& pod_template, std::int64_t fresh,

@@ -15,7 +15,8 @@ namespace inspect {
 
 struct Manifest {
   json::Value object;
-  std::string where;  // file, and "document 2" or "item 3" if there are several
+  std::string where;        // file, and "document 2" or "item 3" if there are several
+  std::size_t earlier = 0;  // manifests of the same object that this one takes the place of
 };
 
 // Returns the objects in `text`, with lists split into items. Errors: kInvalidArgument, naming the

@@ -1,6 +1,7 @@
 #include "pkg/inspect/pod_plan.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -113,6 +114,22 @@ std::int64_t NewestPods(const Value& stored, std::int64_t present) {
   // The API omits a number that is 0.
   if (!current && stored.At({"status", "updatedReplicas"}) == nullptr) return present;
   return std::min(present, NumberAt(stored, {"status", "updatedReplicas"}, 0));
+}
+
+std::int64_t PartitionOf(const Value& object) {
+  if (!Is(object, kStatefulSet)) return 0;
+  return std::max<std::int64_t>(
+      0, NumberAt(object, {"spec", "updateStrategy", "rollingUpdate", "partition"}, 0));
+}
+
+std::optional<std::int64_t> ReplicaOf(const Value& stateful_set, std::string_view pod_name) {
+  const std::size_t dash = pod_name.rfind('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = pod_name.substr(dash + 1);
+  std::int64_t ordinal = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
+  if (read.ec != std::errc() || read.ptr != digits.data() + digits.size()) return std::nullopt;
+  return ordinal - NumberAt(stateful_set, {"spec", "ordinals", "start"}, 0);
 }
 
 bool ReplacesPods(const Value& object) {

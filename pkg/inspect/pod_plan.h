@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
 
 #include "pkg/json/value.h"
 
@@ -35,6 +36,12 @@ bool Recreates(const json::Value& object);
 // Returns how many of the `present` pods have the newest template, if a rollout creates new pods
 // before it deletes old ones; otherwise all of them.
 std::int64_t NewestPods(const json::Value& stored, std::int64_t present);
+// Returns how many replicas of a StatefulSet, from the first ordinal on, keep their template in a
+// rollout (kubernetes v1.36.3, pkg/controller/statefulset/stateful_set_control.go).
+std::int64_t PartitionOf(const json::Value& object);
+// Returns the number of a StatefulSet's pod, counted from 0 whatever its first ordinal is; nullopt
+// if the name has none.
+std::optional<std::int64_t> ReplicaOf(const json::Value& stateful_set, std::string_view pod_name);
 // True if pods that are there are replaced when the template changes.
 bool ReplacesPods(const json::Value& object);
 

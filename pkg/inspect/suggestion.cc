@@ -79,7 +79,8 @@ Quantity WithHeadroom(std::string_view name, const Quantity& used, int percent) 
   return Written(Digits(RoundedUp(nanos, quantity::kNanosPerOne) / quantity::kNanosPerOne));
 }
 
-std::string SuggestionText(const std::string& ns, const quota::ResourceList& used, int percent) {
+std::string SuggestionText(const std::string& ns, const quota::ResourceList& used, int percent,
+                           const std::vector<std::string>& unknown) {
   json::Object hard;
   std::string text = Line("# What is used now, and " + std::to_string(percent) + " % more:");
   for (const auto& [name, amount] : used) {
@@ -87,6 +88,7 @@ std::string SuggestionText(const std::string& ns, const quota::ResourceList& use
     hard.Set(name, WithHeadroom(name, amount, percent).ToString());
     text += Line("#   " + name + ": " + amount.ToString());
   }
+  for (const std::string& why : unknown) text += Line("# unknown: " + why);
   json::Value quota = json::Object{{"apiVersion", "v1"}, {"kind", "ResourceQuota"}};
   quota.Make({"metadata", "name"}) = "suggested";
   quota.Make({"metadata", "namespace"}) = ns;

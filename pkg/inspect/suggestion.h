@@ -20,7 +20,9 @@ base::Result<int> ParseHeadroom(std::string_view text);
 // or whole ones, 64Mi or whole Gi.
 quota::Quantity WithHeadroom(std::string_view name, const quota::Quantity& used, int percent);
 
-// Returns the YAML of a ResourceQuota. Names without usage are left out.
-std::string SuggestionText(const std::string& ns, const quota::ResourceList& used, int percent);
+// Returns the YAML of a ResourceQuota. Names without usage are left out. `unknown` is what could
+// not be seen.
+std::string SuggestionText(const std::string& ns, const quota::ResourceList& used, int percent,
+                           const std::vector<std::string>& unknown = {});
 
 }  // namespace inspect

@@ -41,8 +41,11 @@ std::string Counted(std::int64_t count, const std::string& what) {
 }
 
 std::string Head(const WhyAnswer& answer) {
-  std::string text = answer.of.ToString() + " wants " + Counted(answer.wants, answer.of_what) +
+  const bool known = answer.wants_unknown.empty();
+  std::string text = answer.of.ToString() + " wants " +
+                     (known ? Counted(answer.wants, answer.of_what) : "? " + answer.of_what + "s") +
                      " and has " + std::to_string(answer.has);
+  if (!known) text += " (" + answer.wants_unknown + ")";
   if (answer.earlier > 0) {
     text += ", beside " + std::to_string(answer.earlier) + " of an earlier template";
   }
@@ -77,6 +80,7 @@ std::string Verdict(const WhyAnswer& answer) {
     if (first == answer.quotas.end() || first->text.empty()) return "";
     return Line("the next is refused: " + first->text);
   }
+  if (!answer.wants_unknown.empty()) return "no quota refuses one more\n";
   if (answer.has >= answer.wants) return "it has what it wants\n";
   return "no quota refuses the next one\n";
 }
@@ -95,7 +99,7 @@ std::string AgeText(base::WallTime::duration age) {
 std::string WhyText(const WhyAnswer& answer, base::WallTime now) {
   std::string text = Line(Head(answer)) + PrintTable(QuotaTable(answer), {.titles = false});
   text += Verdict(answer);
-  if (answer.refusal && answer.has < answer.wants) {
+  if (answer.refusal) {
     std::string line = "last refused " + AgeText(now - answer.refusal->last) + " ago";
     if (answer.refusal->times > 1) line += " (" + std::to_string(answer.refusal->times) + " times)";
     text += Line(line + ": " + answer.refusal->message);
@@ -126,10 +130,13 @@ json::Value WhyValue(const WhyAnswer& answer) {
     item.Set("resources", std::move(names));
     quotas.emplace_back(std::move(item));
   }
-  json::Object value{{"kind", "QuotaExplanation"},
-                     {"object", answer.of.ToString()},
-                     {"wants", answer.wants},
-                     {"has", answer.has}};
+  json::Object value{{"kind", "QuotaExplanation"}, {"object", answer.of.ToString()}};
+  if (answer.wants_unknown.empty()) {
+    value.Set("wants", answer.wants);
+  } else {
+    value.Set("unknown", json::Array{answer.wants_unknown});
+  }
+  value.Set("has", answer.has);
   if (answer.of_what != "pod") value.Set("of", answer.of_what);
   if (answer.earlier > 0) value.Set("ofEarlierTemplate", answer.earlier);
   value.Set("refused", answer.Refused());

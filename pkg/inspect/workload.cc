@@ -8,6 +8,16 @@ namespace inspect {
 
 using json::Value;
 
+void AddLabelled(const Value& object, Surroundings& surroundings) {
+  const bool pod = Is(object, kPod);
+  const auto plan =
+      pod ? std::optional(PodPlan{.pod_template = object, .count = 1})
+          : Expander(object, surroundings).Scaled(PodsOf(object, surroundings.nodes_for));
+  if (!plan || plan->count == 0) return;
+  const Value* labels = plan->pod_template.At({"metadata", "labels"});
+  if (labels != nullptr) surroundings.labelled.push_back({*labels, plan->count});
+}
+
 base::Result<Expansion> Expand(const Value& object, const Surroundings& surroundings) {
   Expander expander(object, surroundings);
   if (HelmPhaseOf(object) == HelmPhase::kNever) {

@@ -39,11 +39,21 @@ struct Surroundings {
   // it does.
   std::string closed = {};
   Autoscalers autoscalers = {};
+  // The pods of the other manifests: AddLabelled().
+  struct Labelled {
+    json::Value labels;
+    std::int64_t count = 0;
+  };
+  std::vector<Labelled> labelled = {};
   // nullopt: no quota limits what is created from them.
   std::optional<ClaimTemplates> claim_templates = {};
   // nullopt: no quota limits ResourceBindings.
   std::optional<Propagation> propagation = {};
 };
+
+// Adds the pods of the object, which Services may select. Call when nodes and autoscalers are
+// known.
+void AddLabelled(const json::Value& object, Surroundings& surroundings);
 
 // Returns everything that creating the object creates in its namespace. Errors: kMalformed;
 // kInvalidArgument if a needed ResourceClaimTemplate is missing.

@@ -79,6 +79,7 @@ Change ChangeOf(PodPlan before, PodPlan after, const Value& whole, const Apply& 
 // The pods that a rollout leaves alone, and those that it replaces.
 struct Division {
   std::int64_t current = 0;
+  std::int64_t kept = 0;  // those of them below the partition
   std::vector<OldPod> old;
   [[nodiscard]] std::int64_t Total() const {
     std::int64_t total = current;
@@ -87,13 +88,18 @@ struct Division {
   }
 };
 
-Division Divide(const Made& made, const Change& change) {
+Division Divide(const Made& made, const Change& change, const Value& whole) {
   Division pods;
   const Value* revision = RevisionOf(made, change.after.pod_template);
   for (const Value& pod : made.pods) {
     // If the revision is not found, all pods of an unchanged template are taken to have it.
     const bool current = revision == nullptr ? change.same : IsOfRevision(pod, *revision);
-    if (current) {
+    const std::int64_t partition = PartitionOf(whole);
+    const auto replica =
+        partition == 0 ? std::nullopt : ReplicaOf(whole, pod.StringAt({"metadata", "name"}));
+    const bool kept = replica && *replica >= 0 && *replica < partition;
+    pods.kept += kept ? 1 : 0;
+    if (current || kept) {
       ++pods.current;
     } else {
       pods.old.push_back({.objects = WithClaims(pod, made)});
@@ -103,12 +109,14 @@ Division Divide(const Made& made, const Change& change) {
 }
 
 base::Result<Division> DivisionOf(const std::optional<Made>& made, const Change& change,
-                                  Expander& expander) {
-  if (made) return Divide(*made, change);
-  if (change.same) return Division{.current = change.before.count, .old = {}};
+                                  const Value& whole, Expander& expander) {
+  if (made) return Divide(*made, change, whole);
   Division pods;
-  if (change.before.count == 0) return pods;
-  auto assumed = expander.Assumed(change.before.pod_template, change.before.count);
+  pods.kept = std::min(change.before.count, PartitionOf(whole));
+  pods.current = change.same ? change.before.count : pods.kept;
+  const std::int64_t old = change.before.count - pods.current;
+  if (old == 0) return pods;
+  auto assumed = expander.Assumed(change.before.pod_template, old);
   if (!assumed) return assumed.error();
   pods.old.push_back(std::move(*assumed));
   return pods;
@@ -122,10 +130,17 @@ base::Result<void> AddChange(const Value& whole, const Change& change,
   if (!ReplacesPods(whole)) {
     return expander.AddPods(change.after.pod_template, wanted - change.before.count);
   }
-  auto pods = DivisionOf(made, change, expander);
+  auto pods = DivisionOf(made, change, whole, expander);
   if (!pods) return pods.error();
   if (!made && !pods->old.empty()) {
     expander.NoteUncounted("the pods that its rollout replaces cannot be seen");
+  }
+  // Those that are missing below the partition get the template of before.
+  const std::int64_t below = change.same ? 0 : std::min(PartitionOf(whole), wanted) - pods->kept;
+  if (below > 0) {
+    auto added = expander.AddPods(change.before.pod_template, below, "its partition");
+    if (!added) return added;
+    pods->current += below;
   }
   // New pods are created until there are `surge` more than wanted.
   const std::int64_t surge = SurgeOf(whole, wanted);

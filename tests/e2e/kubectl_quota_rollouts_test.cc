@@ -104,6 +104,41 @@ TEST_CASE("kubectl quota check counts the pods that a rollout replaces as they a
   });
 }
 
+TEST_CASE("kubectl quota check leaves pods below the partition of a StatefulSet alone",
+          "[e2e][kubectl-quota][controller-manager][real-only]") {
+  if (!HaveBuiltinController()) return;
+  Rollouts plugin;
+  Scenario& s = plugin.scenario();
+  plugin.Quota(R"({"requests.cpu": "650m"})");
+  s.WaitUsed("q", {{"requests.cpu", "0"}});
+  const auto web = [](const std::string& cpu, int partition) {
+    json::Value set = Rollouts::Workload(
+        "StatefulSet", "i:1",
+        R"("replicas": 4, "podManagementPolicy": "Parallel", "updateStrategy": {"rollingUpdate": )"
+        R"({"partition": )" +
+            std::to_string(partition) + "}}, ");
+    json::Value container = json::Object{{"name", "c"}, {"image", "i:1"}};
+    container.Make({"resources", "requests", "cpu"}) = cpu;
+    set.Make({"spec", "template", "spec", "containers"}) = json::Array{container};
+    return set;
+  };
+  s.Create("statefulsets", web("100m", 3));
+  s.WaitUsed("q", {{"requests.cpu", "400m"}});
+  CHECK(plugin.Check(web("300m", 4)).output == "Yes: no quota limits any of it.\n");
+  const auto two = plugin.Check(web("300m", 2));
+  CHECK(two.exit_code == 1);
+  CHECK_THAT(two.output, Contains("   400m     400m    800m    650m    no, lacks 150m\n"));
+  const auto one = plugin.Check(web("300m", 3));
+  CHECK(one.exit_code == 0);
+  CHECK_THAT(one.output, Contains("   400m     200m    600m    650m    yes\n"));
+  plugin.Apply("statefulsets", web("300m", 3));
+  s.WaitUsed("q", {{"requests.cpu", "600m"}});
+  Eventually("the rollout needs nothing", [&]() -> std::string {
+    const auto none = plugin.Check(web("300m", 3));
+    return none.output == "Yes: no quota limits any of it.\n" ? "" : none.output;
+  });
+}
+
 TEST_CASE("kubectl quota check counts revisions as the controllers keep them",
           "[e2e][kubectl-quota][controller-manager][real-only]") {
   if (!HaveBuiltinController()) return;

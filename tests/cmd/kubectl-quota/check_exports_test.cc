@@ -155,4 +155,36 @@ TEST_CASE("check: texts are texts, and what is no text elsewhere is no fault", "
   CHECK(told.code == 0);
 }
 
+TEST_CASE("check: several manifests for one object are noted", "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string map =
+      "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: shop}}\n---\n";
+  const auto told = plugin.CheckFiles(map + map + map, "{configmaps: 2}");
+  CHECK(told.code == 0);
+  CHECK_THAT(told.output, Contains("note: configmap/a: stands 3 times in the files, and the last "
+                                   "one counts\n"));
+  CHECK_THAT(plugin.CheckFiles(map, "{configmaps: 2}").output, !Contains("note: "));
+}
+
+TEST_CASE("check: an EndpointSlice has up to 100 of the endpoints in the files",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const auto slices = [&](int replicas, const std::string& label) {
+    const auto told = plugin.CheckFiles(
+        "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: shop}, spec: {selector: "
+        "{a: "
+        "w}}}\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: "
+        "shop}, spec: {replicas: " +
+            std::to_string(replicas) + ", template: {metadata: {labels: {a: " + label +
+            ", b: x}}, spec: {containers: [{name: c}]}}}}",
+        "{count/endpointslices.discovery.k8s.io: 9}");
+    return told.output;
+  };
+  CHECK_THAT(slices(0, "w"), Contains("0        1 "));
+  CHECK_THAT(slices(100, "w"), Contains("0        1 "));
+  CHECK_THAT(slices(101, "w"), Contains("0        2 "));
+  CHECK_THAT(slices(350, "w"), Contains("0        4 "));
+  CHECK_THAT(slices(350, "v"), Contains("0        1 "));
+}
+
 }  // namespace check_exports_test

@@ -134,4 +134,48 @@ TEST_CASE("check: what one object frees is there for those behind it", "[kubectl
   }
 }
 
+TEST_CASE("check: pods below the partition of a StatefulSet keep their template",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  plugin.cluster.Serve(kRevisions, "ControllerRevision");
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+             "{hard: {requests.cpu: 9}}, status: {hard: {requests.cpu: 9}, used: {requests.cpu: "
+             "400m}}}");
+  const std::int64_t start = GENERATE(0, 5);
+  const auto set = [&](const std::string& cpu, int replicas, int partition) {
+    return "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web, namespace: shop, uid: "
+           "web}, spec: {ordinals: {start: " +
+           std::to_string(start) + "}, replicas: " + std::to_string(replicas) +
+           ", updateStrategy: {rollingUpdate: {partition: " + std::to_string(partition) +
+           "}}, template: {spec: {containers: [{name: c, resources: {requests: {cpu: " + cpu +
+           "}}}]}}}, status: {replicas: 4}}";
+  };
+  plugin.Put(kStatefulSets, set("100m", 4, 0));
+  for (std::int64_t i = 0; i < 4; ++i) {
+    plugin.Put(kPods, "{metadata: {name: web-" + std::to_string(start + i) +
+                          ", namespace: shop, labels: {controller-revision-hash: web-1}, "
+                          "ownerReferences: [{uid: web}]}, spec: {containers: [{name: c, "
+                          "resources: {requests: {cpu: 100m}}}]}}");
+  }
+  const auto asks = [&](const std::string& files) {
+    const auto told = plugin.Ask({"check", "-f", plugin.File("files.yaml", files)});
+    INFO(told.warnings);
+    return told.output;
+  };
+  CHECK_THAT(asks(set("300m", 4, 0)), Contains("400m     800m "));
+  CHECK_THAT(asks(set("300m", 4, 3)), Contains("400m     200m "));
+  CHECK(asks(set("300m", 4, 4)) == "Yes: no quota limits any of it.\n");
+  // Two more, of which one is below the partition.
+  CHECK_THAT(asks(set("300m", 6, 5)), Contains("400m     400m "));
+  CHECK_THAT(asks(set("300m", 6, 9)), Contains("400m     200m "));
+  SECTION("also if pods may not be listed") {
+    plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (request.path.find("/pods") == std::string::npos) return std::nullopt;
+      return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
+    };
+    CHECK_THAT(asks(set("300m", 4, 3)), Contains("400m     200m "));
+  }
+}
+
 }  // namespace check_stored_test

@@ -231,4 +231,47 @@ TEST_CASE("check: a refusal of the server is a no", "[kubectl-quota]") {
   CHECK_THAT(plugin.Check(kPod, {"--server", "-o", "json"}).output, Contains("\"fits\": false"));
 }
 
+TEST_CASE("suggest, top and who tell in documents what could not be seen", "[kubectl-quota]") {
+  Partly plugin;
+  const quota::QuotaApi karmada = quota::KarmadaQuotaApi();
+  plugin.cluster.Serve(karmada.resource, karmada.kind);
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+             "{hard: {pods: 9, secrets: 9}}, status: {hard: {pods: 9, secrets: 9}, used: {pods: 1, "
+             "secrets: 1}}}");
+  plugin.Put({"", "v1", "pods"}, kPod);
+  const auto unknown = [&](const std::vector<std::string>& arguments) {
+    const auto told = plugin.Ask(arguments);
+    INFO(told.output << told.warnings);
+    CHECK(told.code == 0);
+    const auto value = json::Parse(told.output);
+    REQUIRE(value.has_value());
+    const json::Array& texts = value->ArrayAt({"unknown"});
+    return texts.empty() ? "" : *texts.front().AsString();
+  };
+  CHECK(unknown({"top", "-o", "json"}).empty());
+  CHECK(unknown({"who", "q", "-o", "json"}).empty());
+  SECTION("a kind of quota") {
+    plugin.Forbid("karmadaquotas");
+    CHECK_THAT(unknown({"top", "-o", "json"}),
+               Catch::StartsWith("shown without karmadaquota.policy.karmada.io: "));
+  }
+  SECTION("a kind of object") {
+    plugin.Forbid("/secrets");
+    CHECK_THAT(unknown({"who", "q", "-o", "json"}), Catch::StartsWith("shown without secrets: "));
+    const auto told = plugin.Ask({"suggest"});
+    CHECK(told.code == 0);
+    CHECK_THAT(told.output, Contains("# unknown: shown without secrets: "));
+    CHECK_THAT(told.output, Contains("    pods: "));
+    CHECK_THAT(plugin.Ask({"report", "-o", "html"}).output, !Contains("shown without secrets"));
+  }
+  SECTION("everything that a suggestion has") {
+    plugin.Forbid("/namespaces/shop/");
+    const auto told = plugin.Ask({"suggest"});
+    CHECK(told.code == 2);
+    CHECK(told.output.empty());
+    CHECK_THAT(told.warnings, Contains("nothing that is used in namespace shop can be seen"));
+  }
+}
+
 }  // namespace check_unknown_test

@@ -179,4 +179,42 @@ TEST_CASE("why: only what goes at once is offered for deletion", "[kubectl-quota
   }
 }
 
+TEST_CASE("why: a DaemonSet of a user who may not list nodes", "[kubectl-quota]") {
+  Full plugin;
+  const api::GroupVersionResource sets{"apps", "v1", "daemonsets"};
+  const api::GroupVersionResource events{"", "v1", "events"};
+  plugin.cluster.Serve({"", "v1", "nodes"}, "Node", false);
+  plugin.cluster.Serve(events, "Event");
+  plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("/nodes") == std::string::npos) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
+  };
+  const auto put = [&](const std::string& status) {
+    plugin.Put(sets,
+               "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: agent, namespace: shop, "
+               "uid: ds}, spec: {template: {spec: {containers: [{name: c}]}}}" +
+                   status + "}");
+  };
+  // The fake compares any field selector with names.
+  plugin.Put(
+      events,
+      "{apiVersion: v1, kind: Event, metadata: {name: Warning, namespace: shop}, type: Warning, "
+      "reason: FailedCreate, involvedObject: {apiVersion: apps/v1, kind: DaemonSet, name: "
+      "agent, uid: ds}, message: 'exceeded quota: q'}");
+  put("");
+  const auto told = plugin.Ask({"why", "ds/agent"});
+  INFO(told.output << told.warnings);
+  CHECK(told.code == 1);
+  CHECK_THAT(told.output,
+             Contains("daemonset.apps/agent wants ? pods and has 0 (the nodes may not be listed): "
+                      "each needs pods=1\n") &&
+                 Contains("← refuses") && Contains("exceeded quota: q"));
+  const auto value = json::Parse(plugin.Ask({"why", "ds/agent", "-o", "json"}).output);
+  REQUIRE(value.has_value());
+  CHECK(value->At({"wants"}) == nullptr);
+  CHECK(value->ArrayAt({"unknown"}).size() == 1);
+  put(", status: {desiredNumberScheduled: 3}");
+  CHECK_THAT(plugin.Ask({"why", "ds/agent"}).output, Contains("wants 3 pods and has 0: each"));
+}
+
 }  // namespace kubectl_why_test
