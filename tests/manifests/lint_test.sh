@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Everything that can be installed renders: kubectl builds each folder of manifests/ with a
-# kustomization.yaml without a warning, and helm lints the chart with its own values and with those
-# of each row of the table in manifests/README.md. The helm commands there render, as a shell reads
-# them.
+# kustomization.yaml without a warning, and the kustomizes of older kubectls build as many objects.
+# helm lints the chart with its own values and with those of each row of the table in
+# manifests/README.md. The helm commands there render, as a shell reads them.
 #
 # kubectl is $QCM_KUBECTL, else that of tests/k8s/build.sh; helm is that of helm.sh, which uses
-# $QCM_HELM.
+# $QCM_HELM; older kustomizes are those of kustomize.sh.
 #
 # Exit code 77: one of them is not available here.
 set -euo pipefail
@@ -15,6 +15,10 @@ if [ -z "${QCM_KUBECTL:-}" ]; then
   QCM_KUBECTL=$assets/kubectl
 fi
 helm=$(bash tests/manifests/helm.sh) || exit $?
+kustomizes=()
+for version in $(bash tests/manifests/kustomize.sh --list); do
+  kustomizes+=("$(bash tests/manifests/kustomize.sh "$version")") || exit $?
+done
 chart=manifests/helm/quota-controller-manager
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -35,7 +39,7 @@ judge() {
 # build FOLDER: a deprecated field is only a warning on standard error. A component is built with
 # the base, because it may consist of patches alone.
 build() {
-  local code=0 folder_to_build=$1
+  local code=0 folder_to_build=$1 objects program
   if grep -q '^kind: Component$' "$1/kustomization.yaml"; then
     folder_to_build=$folder
     printf 'resources: [%s]\ncomponents: [%s]\n' \
@@ -45,9 +49,16 @@ build() {
   "$QCM_KUBECTL" kustomize "$folder_to_build" >"$folder/out" 2>"$folder/err" || code=1
   [ -s "$folder/out" ] || code=1
   [ ! -s "$folder/err" ] || code=1
-  [ "$code" -ne 0 ] || return 0
+  objects=$(grep -c '^kind: ' "$folder/out" || true)
   : >"$folder/out"
-  return 1
+  for program in "${kustomizes[@]}"; do
+    "$program" "$folder_to_build" >"$folder/older" 2>&1 || true
+    [ "$(cat "$folder/older")" != "$folder_to_build: $objects objects" ] || continue
+    echo "kubectl builds $objects objects, $(basename "$program") this:" >>"$folder/err"
+    cat "$folder/older" >>"$folder/err"
+    code=1
+  done
+  return "$code"
 }
 
 # lint [VALUES]: VALUES as in helm's --set.

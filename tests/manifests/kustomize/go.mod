@@ -1,0 +1,3 @@
+module quota-controller-manager/tests/manifests/kustomize
+
+go 1.26.0
