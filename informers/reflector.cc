@@ -3,8 +3,8 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
-#include <set>
 
 #include "informers/collection_requests.h"
 #include "informers/event_crowd.h"
@@ -16,6 +16,7 @@
 #include "informers/watch_event.h"
 #include "pkg/api/resource_version.h"
 #include "pkg/base/duration.h"
+#include "pkg/base/reminder.h"
 #include "pkg/base/task_group.h"
 #include "pkg/json/value.h"
 #include "pkg/metrics/informer_metrics.h"
@@ -99,7 +100,7 @@ class ReflectorImpl final : public Reflector {
   ReflectorState state_;
   base::TimePoint failing_since_{};
   std::uint64_t failures_in_a_row_ = 0;
-  std::set<ErrorCode> said_;  // error codes logged since the trouble began
+  std::map<ErrorCode, base::Reminder> said_;  // by code, since the trouble began
 };
 
 base::Task<void> ReflectorImpl::Run() {
@@ -379,10 +380,11 @@ void ReflectorImpl::Enter(const Step& step) {
   }
 }
 
-// Logs the first failure and each new error code; further ones are only counted.
+// Logs the first failure, each new error code, and a reminder while it lasts; further ones are only
+// counted.
 void ReflectorImpl::Fail(const Error& error) {
   const bool same = state_.trouble && state_.trouble->code == error.code;
-  const bool said = !said_.insert(error.code).second;
+  const bool said = !said_[error.code].Meet("", scheduler_.Now());
   if (!state_.trouble) failing_since_ = scheduler_.Now();
   ++state_.failures;
   ++failures_in_a_row_;

@@ -303,11 +303,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   if (options_.admission_service && options_.manage_webhook) {
     keeper_.BeginWhen([&health] { return health.IsReady(); });
   }
-  health.AddReadiness("admission", [this]() -> std::optional<std::string> {
-    std::string why = WhyNotReady();
-    if (why.empty()) return std::nullopt;
-    return why;
-  });
+  health.AddReadiness("admission", [this] { return WhyNotReady(); });
   metrics::Gauge stored =
       registry_.NewGauge("quota_admission_rules_stored",
                          "1 while the stored webhook configuration matches the quotas.", {});
@@ -337,11 +333,16 @@ void AdmissionService::SetCertificateListener(webhook::CertificateSource::Listen
 
 // Not ready if we cannot answer or are not trusted. Rules that are not stored yet do not count: if
 // one cannot be written, all replicas would become unready for the rules that are stored.
-std::string AdmissionService::WhyNotReady() const {
+std::optional<debug::Failure> AdmissionService::WhyNotReady() const {
   std::string why;
-  if (!certificates_->Ready(&why)) return why;
-  if (!keeper_.IsTrusted(certificates_->current()->cert_pem, &why)) return why;
-  return "";
+  if (!certificates_->Ready(&why)) {
+    return debug::Failure{.reason = "the webhook has no valid certificate", .detail = why};
+  }
+  if (keeper_.IsTrusted(certificates_->current()->cert_pem, &why)) return std::nullopt;
+  return debug::Failure{.reason =
+                            "the webhook configuration is not ours, or does not trust the "
+                            "webhook's certificate",
+                        .detail = why};
 }
 
 std::optional<controllers::Unenforced> AdmissionService::UnenforcedOf(

@@ -105,7 +105,7 @@ class AdmissionService final : public webhook::StoredRulesListener {
   [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;
   bool ServeWith(const webhook::CertificateMaterial& material);
   base::Task<void> CloseAfter(std::chrono::milliseconds linger);
-  [[nodiscard]] std::string WhyNotReady() const;
+  [[nodiscard]] std::optional<debug::Failure> WhyNotReady() const;
   [[nodiscard]] std::optional<controllers::Unenforced> UnenforcedOf(
       const std::string& quota_api) const;
 

@@ -49,15 +49,19 @@ void Engine::AddChecks(debug::Health& health) {
   });
 }
 
-std::optional<std::string> Engine::WhyNotReady() const {
+std::optional<debug::Failure> Engine::WhyNotReady() const {
   std::string why;
   if (controller_) {
     if (controller_->Ready(&why) || IsRefused()) return std::nullopt;
-    return why;
+    std::string reason = "quotas, or what they name, are not listed yet";
+    const auto& trouble = controller_->trouble();
+    if (trouble) reason.append(": ").append(base::ToString(trouble->code));
+    return debug::Failure{.reason = std::move(reason), .detail = std::move(why)};
   }
   // A quota API that the server does not serve must not make the daemon unready.
   if (served_.generation() > 0) return std::nullopt;
-  return "it is not known yet whether the server has quotas of " + api_.name;
+  return debug::Failure{
+      .reason = "it is not known yet whether the server has quotas of " + api_.name, .detail = ""};
 }
 
 // True if the server does not let us list quotas that we only count, for example because a role is

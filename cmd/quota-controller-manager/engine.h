@@ -54,7 +54,7 @@ class Engine {
   [[nodiscard]] bool IsGone() const;
   [[nodiscard]] bool IsRefused() const;
   [[nodiscard]] bool IsLookDue() const;
-  [[nodiscard]] std::optional<std::string> WhyNotReady() const;
+  [[nodiscard]] std::optional<debug::Failure> WhyNotReady() const;
   base::Task<void> Look();
   void SayAbsent();
   base::Task<void> RunController();

@@ -55,11 +55,12 @@ void Leadership::Export(metrics::Registry& registry) {
 
 void Leadership::AddChecks(debug::Health& health) {
   if (!runner_) return;
-  health.AddLiveness("leaderElection", [this]() -> std::optional<std::string> {
+  health.AddLiveness("leaderElection", [this]() -> std::optional<debug::Failure> {
     const base::Duration overdue = runner_->Overdue();
     if (overdue <= kTolerance) return std::nullopt;
-    return "the lease " + runner_->options().lease.ToString() + " ended " +
-           base::FormatDuration(overdue) + " ago, and nothing noticed";
+    return debug::Failure{.reason = "the lease " + runner_->options().lease.ToString() + " ended " +
+                                    base::FormatDuration(overdue) + " ago, and nothing noticed",
+                          .detail = ""};
   });
 }
 

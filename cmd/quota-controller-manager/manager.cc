@@ -115,7 +115,7 @@ class ManagerImpl final : public Manager {
   base::asio::signal_set signals_;
   metrics::Registry registry_;
   metrics::Histogram loop_held_;
-  debug::Health health_;
+  debug::Health health_{scheduler_};
   std::unique_ptr<RequestMetrics> request_metrics_;
   std::unique_ptr<client::RestClient> client_;
   std::unique_ptr<EventMetrics> event_metrics_;
@@ -154,8 +154,8 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
                                       .observer = event_metrics_.get()});
   served_ = std::make_unique<controllers::ServedResources>(*client_, scheduler_);
   Elect(config);
-  health_.AddReadiness("shutdown", [this]() -> std::optional<std::string> {
-    if (stopping_) return "the daemon is stopping";
+  health_.AddReadiness("shutdown", [this]() -> std::optional<debug::Failure> {
+    if (stopping_) return debug::Failure{.reason = "the daemon is stopping", .detail = ""};
     return std::nullopt;
   });
   LOG(INFO) << "quota-controller-manager version=" << Version()

@@ -31,7 +31,7 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       options_(options),
       stalls_(context_.scheduler->Now()),
       accounts_(*context_.scheduler, options_.identity, options_.crowd),
-      log_once_(api.name),
+      log_once_(api.name, *context_.scheduler),
       store_(api.name, *this, api.form),
       own_namespace_(store_),
       cluster_(api.form.cluster ? NewClusterReach() : nullptr),

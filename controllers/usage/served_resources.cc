@@ -30,14 +30,13 @@ base::Task<base::Result<void>> ServedResources::Look() {
   const auto found = co_await discovery_.Look();
   if (!found) {
     const base::Error& error = found.error();
-    if (!error.Is(base::ErrorCode::kCancelled) &&
-        std::exchange(trouble_, error.message) != error.message) {
+    if (!error.Is(base::ErrorCode::kCancelled) && trouble_.Meet(error.message, scheduler_.Now())) {
       LOG(WARNING) << "discovery failed; using the last known resources error="
                    << json::Quote(error.message);
     }
     co_return error;
   }
-  if (!std::exchange(trouble_, "").empty()) LOG(INFO) << "discovery recovered";
+  if (trouble_.Solve()) LOG(INFO) << "discovery recovered";
   Take(*found);
   co_return base::Result<void>();
 }

@@ -19,6 +19,7 @@
 #include "pkg/base/asio.h"
 #include "pkg/base/error.h"
 #include "pkg/base/gate.h"
+#include "pkg/base/reminder.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
 #include "pkg/client/discovery.h"
@@ -80,7 +81,7 @@ class ServedResources {
   std::set<std::string> failed_groups_;
   bool answered_ = false;
   std::uint64_t generation_ = 0;
-  std::string trouble_;  // the error that was logged
+  base::Reminder trouble_;
 };
 
 }  // namespace controllers

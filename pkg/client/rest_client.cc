@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/api/time.h"
 #include "pkg/base/text.h"
 #include "pkg/client/api_error.h"
 #include "pkg/client/retry_policy.h"
@@ -123,6 +124,16 @@ Result<ApiResponse> RestClient::Judge(const ApiRequest& request, http::Response 
   return ApiResponse{response.status, std::move(response.headers), std::move(response.body)};
 }
 
+Error RestClient::Explain(Error error) const {
+  if (error.http_status != 401) return error;
+  // An API server asks for a certificate, but refuses an expired one only in its answer.
+  const auto expired = tls_.ExpiredAt(scheduler_.WallNow());
+  if (expired) {
+    error.message += " (the client certificate expired at " + api::FormatTime(*expired) + ")";
+  }
+  return error;
+}
+
 base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::TimePoint deadline) {
   Attempt attempt;
   Result<Credential> credential = co_await Authorize(deadline);
@@ -169,7 +180,7 @@ base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
       // The server did nothing, so any request may be repeated, but only once: the new credential
       // may be rejected, too.
       const bool better = credentials_->Reject(attempt.generation);
-      if (!better || renewed) co_return error;
+      if (!better || renewed) co_return Explain(error);
       renewed = true;
       if (observer_ != nullptr) observer_->OnRetry(request.verb, error.http_status);
       continue;
@@ -203,8 +214,8 @@ base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequ
   // Not repeated here: the caller tries again, with the new credential.
   if (response->status == 401) credentials_->Reject(credential->generation);
   const std::string refusal = co_await ReadRefusal(std::move(response->body), scheduler_, deadline);
-  co_return ErrorFromAnswer(request.verb, request.path, response->status,
-                            response->headers.Get("Retry-After"), refusal);
+  co_return Explain(ErrorFromAnswer(request.verb, request.path, response->status,
+                                    response->headers.Get("Retry-After"), refusal));
 }
 
 base::Task<void> RestClient::Close() {

@@ -75,6 +75,8 @@ class RestClient final : public ApiClient {
   base::Task<base::Result<Credential>> Authorize(base::TimePoint deadline);
   base::Task<Attempt> Send(ApiRequest request, base::TimePoint deadline);
   base::Result<ApiResponse> Judge(const ApiRequest& request, http::Response response) const;
+  // Adds to a 401 what is known to be wrong with our identity.
+  [[nodiscard]] base::Error Explain(base::Error error) const;
   void Observe(Exchange exchange, base::TimePoint began) const;
 
   base::Scheduler& scheduler_;

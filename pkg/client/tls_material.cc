@@ -69,6 +69,13 @@ base::Result<void> TlsMaterial::UseClientCertificate(std::string cert_pem, std::
   return Apply(std::move(next));
 }
 
+std::optional<base::WallTime> TlsMaterial::ExpiredAt(base::WallTime now) const {
+  if (current_.cert_pem.empty()) return std::nullopt;
+  const auto chain = http::ReadCertificates(current_.cert_pem, "client certificate");
+  if (!chain || now < chain->front().not_after) return std::nullopt;
+  return chain->front().not_after;
+}
+
 base::Result<void> TlsMaterial::Apply(http::TlsOptions next) {
   if (SameMaterial(next, current_)) return {};
   base::Result<void> applied = http_.SetTls(next);

@@ -23,6 +23,8 @@ class TlsMaterial {
   // Reads the files that are due. If one is empty, ends within a PEM block, or cannot be read or
   // used, that is logged and the old ones are kept.
   void Refresh(base::TimePoint now);
+  // Returns when the client certificate expired; nullopt if there is none or it has not.
+  [[nodiscard]] std::optional<base::WallTime> ExpiredAt(base::WallTime now) const;
   // Errors: kInvalidArgument if they do not parse or do not match; the old ones are kept.
   base::Result<void> UseClientCertificate(std::string cert_pem, std::string key_pem);
 

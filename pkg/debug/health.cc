@@ -68,12 +68,11 @@ http::Response Health::Answer(const http::Target& target) {
     if (!only.empty() && named.name != only) continue;
     if (std::erase(excluded, named.name) > 0) {
       lines += "[+]" + named.name + " excluded: ok\n";
-    } else if (Passes(named)) {
-      lines += "[+]" + named.name + " ok\n";
-    } else {
-      // As in kube-apiserver, the answer has no reason. Passes() logs it.
-      lines += "[-]" + named.name + " failed: reason withheld\n";
+    } else if (const std::optional<Failure> failure = Run(named)) {
+      lines += "[-]" + named.name + " failed: " + failure->reason + "\n";
       passed = false;
+    } else {
+      lines += "[+]" + named.name + " ok\n";
     }
   }
   for (const std::string& unknown : excluded) {
@@ -84,16 +83,17 @@ http::Response Health::Answer(const http::Target& target) {
   return UncachedText(200, lines + endpoint + " check passed\n");
 }
 
-bool Health::Passes(Named& named) {
-  const std::optional<std::string> failure = named.check();
-  const bool was_failing = std::exchange(named.failing, failure.has_value());
-  if (failure && !was_failing) {
+std::optional<Failure> Health::Run(Named& named) {
+  std::optional<Failure> failure = named.check();
+  // A reason that changes, such as a duration, is no other problem.
+  if (failure && named.failing.Meet("", clock_.Now())) {
     LOG(WARNING) << "health check fails check=" << named.name
-                 << " reason=" << json::Quote(*failure);
-  } else if (!failure && was_failing) {
+                 << " reason=" << json::Quote(failure->reason)
+                 << (failure->detail.empty() ? "" : " error=" + json::Quote(failure->detail));
+  } else if (!failure && named.failing.Solve()) {
     LOG(INFO) << "health check passes again check=" << named.name;
   }
-  return !failure;
+  return failure;
 }
 
 }  // namespace debug

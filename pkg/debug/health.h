@@ -5,9 +5,11 @@
 //
 // Liveness says that the process can make progress. It never depends on an API server: a restart
 // would not help. Readiness says that the process does its work. /livez and /healthz run the
-// liveness checks; /readyz runs these and the readiness checks. A check is logged once when it
-// begins to fail and once when it passes again. The answer withholds the reason, because everybody
-// may ask.
+// liveness checks; /readyz runs these and the readiness checks. A check is logged when it begins to
+// fail, every five minutes while it fails, and when it passes again.
+//
+// The answer has the reason, unlike that of kube-apiserver. Everybody may ask, so a reason is in
+// our own words; what servers and files say is only logged.
 //
 // Single-threaded. Checks must not block.
 
@@ -17,15 +19,22 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/base/reminder.h"
 #include "pkg/http/message.h"
 
 namespace debug {
 
+struct Failure {
+  std::string reason;  // for everybody: one line, no text of others, no secret
+  std::string detail;  // for the log; may be empty
+};
 // Returns why the check fails; nullopt if it passes.
-using Check = std::function<std::optional<std::string>()>;
+using Check = std::function<std::optional<Failure>()>;
 
 class Health {
  public:
+  // `clock` must outlive this.
+  explicit Health(const base::Clock& clock) : clock_(clock) {}
   void AddLiveness(std::string name, Check check);
   void AddReadiness(std::string name, Check check);
 
@@ -43,10 +52,12 @@ class Health {
     std::string name;
     Check check;
     bool readiness = false;
-    bool failing = false;
+    base::Reminder failing;
   };
-  bool Passes(Named& named);
+  // Runs the check, and logs what changed.
+  std::optional<Failure> Run(Named& named);
 
+  const base::Clock& clock_;
   std::vector<Named> checks_;
 };
 

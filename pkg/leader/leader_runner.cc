@@ -98,17 +98,15 @@ void LeaderRunner::AfterWrite(const base::Result<LeaseRecord>& stored) {
   elector_.OnFailed(Now());
 }
 
-void LeaderRunner::Complain(std::string& said, const base::Error& error) {
+void LeaderRunner::Complain(base::Reminder& trouble, const base::Error& error) {
   if (error.Is(ErrorCode::kCancelled)) return;
-  const std::string_view kind = base::ToString(error.code);
-  if (said == kind) return;
-  said = kind;
+  if (!trouble.Meet(base::ToString(error.code), Now())) return;
   LOG(ERROR) << "leader election: cannot use the lease, retrying lease=" << lock_.key().ToString()
              << " error=" << json::Quote(error.message);
 }
 
-void LeaderRunner::Recover(std::string& said) {
-  if (std::exchange(said, "").empty()) return;
+void LeaderRunner::Recover(base::Reminder& trouble) {
+  if (!trouble.Solve()) return;
   LOG(INFO) << "leader election: the lease can be used again lease=" << lock_.key().ToString();
 }
 

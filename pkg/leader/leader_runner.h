@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 
+#include "pkg/base/reminder.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/leader/elector.h"
 #include "pkg/leader/lease_lock.h"
@@ -60,8 +61,8 @@ class LeaderRunner {
   base::Task<void> Do(Step step);
   base::Task<void> Release();
   void AfterWrite(const base::Result<LeaseRecord>& stored);
-  void Complain(std::string& said, const base::Error& error);
-  void Recover(std::string& said);
+  void Complain(base::Reminder& trouble, const base::Error& error);
+  void Recover(base::Reminder& trouble);
   void Tell();
   void Say(const std::string& what);
 
@@ -71,10 +72,10 @@ class LeaderRunner {
   Elector elector_;
   LeaseLock lock_;
   std::unique_ptr<base::Alarm> alarm_;
-  bool led_ = false;           // it led, and this was logged
-  std::string read_trouble_;   // error code logged last; "" without trouble
-  std::string write_trouble_;  // the same
-  std::string holder_;         // logged last
+  bool led_ = false;  // it led, and this was logged
+  base::Reminder read_trouble_;
+  base::Reminder write_trouble_;
+  std::string holder_;  // logged last
 };
 
 // A clock that advances while the machine is suspended.

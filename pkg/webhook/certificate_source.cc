@@ -55,14 +55,13 @@ void CertificateSource::Offer(CertificateMaterial material) {
 }
 
 void CertificateSource::SetTrouble(const std::string& trouble) {
-  if (trouble == trouble_) return;
-  if (!trouble.empty()) {
+  trouble_ = trouble;
+  if (trouble.empty()) {
+    if (told_.Solve()) LOG(INFO) << "serving certificate: recovered";
+  } else if (told_.Meet(trouble, scheduler_.Now())) {
     LOG(ERROR) << "serving certificate: " << trouble
                << (current_ ? "; the last good one stays in use" : "");
-  } else {
-    LOG(INFO) << "serving certificate: recovered";
   }
-  trouble_ = trouble;
 }
 
 void CertificateSource::SeeClock(base::WallTime servers) {

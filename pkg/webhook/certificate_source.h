@@ -28,6 +28,7 @@
 #include "pkg/base/asio.h"
 #include "pkg/base/clock.h"
 #include "pkg/base/error.h"
+#include "pkg/base/reminder.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/webhook/certificate_plan.h"
 #include "pkg/webhook/seen_clocks.h"
@@ -99,6 +100,7 @@ class CertificateSource {
   Published published_;
   std::optional<base::TimePoint> published_since_;
   std::string trouble_;
+  base::Reminder told_;  // of that
   SeenClocks clocks_;
   std::optional<base::TimePoint> said_clocks_;          // when a difference was logged last
   std::map<std::string_view, base::TimePoint> issued_;  // by reason, of which there are a few

@@ -230,7 +230,10 @@ void WebhookKeeper::Advance() {
   NoticeAnswers();
   LearnLeader();
   plan_.Advance(scheduler_.Now());
-  if (!plan_.Next()) trouble_.clear();  // another replica may have written
+  if (!plan_.Next()) {  // another replica may have written
+    trouble_.clear();
+    told_.Solve();
+  }
   if (plan_.TakeChanged()) listener_.OnStoredRules();
   SayOpen();
 }
@@ -362,7 +365,8 @@ void WebhookKeeper::OnRefused(const base::Error& error) {
     if (!raced_) not_before_ = now;
     return;
   }
-  if (std::exchange(trouble_, error.message) == error.message) return;
+  trouble_ = error.message;
+  if (!told_.Meet(trouble_, now)) return;
   LOG(WARNING) << "webhook configuration cannot be written name=" << plan_.name()
                << " error=" << json::Quote(error.message);
 }

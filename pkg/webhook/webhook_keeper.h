@@ -24,6 +24,7 @@
 #include "informers/reflector.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/backoff.h"
+#include "pkg/base/reminder.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
 #include "pkg/client/event_recorder.h"
@@ -162,6 +163,7 @@ class WebhookKeeper final : public informers::CollectionSink {
   int repairs_ = 0;      // in a row
   std::string damage_;   // somebody's change that is not repaired yet; "": none
   std::string trouble_;  // why the last write failed; logged already
+  base::Reminder told_;  // of that
   bool said_foreign_ = false;
   bool said_open_ = false;
   bool has_owner_ = false;  // the object has, or had, an owner

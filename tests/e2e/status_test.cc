@@ -37,6 +37,53 @@ TEST_CASE("a status that another writer changed is repaired", "[e2e][status]") {
   SECTION("used too high") { spoil(R"({"status":{"used":{"pods":"4"}}})"); }
 }
 
+TEST_CASE("a policy that forbids the status of one quota is named in the log and delays no other",
+          "[e2e][status][real-only][since-1.30]") {
+  Scenario s;
+  const std::string name = FreshName("frozen");
+  const std::string group = "/apis/admissionregistration.k8s.io/v1/";
+  const auto object = [&](const char* kind, const std::string& spec) {
+    json::Value made =
+        Json(R"({"apiVersion":"admissionregistration.k8s.io/v1","spec":)" + spec + "}");
+    made.Make({"kind"}) = kind;
+    made.Make({"metadata", "name"}) = name;
+    return made;
+  };
+  s.api().Create(group + "validatingadmissionpolicies", object("ValidatingAdmissionPolicy", R"({
+      "matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],
+          "operations":["UPDATE"],"resources":["resourcequotas/status"]}]},
+      "validations":[{"expression":"object.metadata.name != 'frozen'"}]})"));
+  s.api().Create(group + "validatingadmissionpolicybindings",
+                 object("ValidatingAdmissionPolicyBinding",
+                        R"({"validationActions":["Deny"],"policyName":")" + name +
+                            R"(","matchResources":{"namespaceSelector":{"matchLabels":{
+                            "kubernetes.io/metadata.name":")" +
+                            s.ns() + R"("}}}})"));
+  const auto remove = [&] {
+    s.api().Delete(group + "validatingadmissionpolicybindings/" + name);
+    s.api().Delete(group + "validatingadmissionpolicies/" + name);
+  };
+  s.Create("resourcequotas", Quota("frozen", {{"pods", "9"}}));
+  s.Create("resourcequotas", Quota("free", {{"pods", "9"}}));
+  Eventually("the policy is in force", [&] {
+    const auto written = s.api().Do({.verb = "PATCH",
+                                     .path = s.Path("resourcequotas", "frozen", "status"),
+                                     .content_type = "application/merge-patch+json",
+                                     .body = R"({"status":{"used":{"pods":"7"}}})"});
+    return written ? "not yet" : "";
+  });
+  Daemon& daemon = s.StartDaemon();
+  s.Create("pods", Pod("a"));
+  s.WaitUsed("free", {{"pods", "1"}});
+  daemon.WaitForLog("status of " + s.ns() + "/frozen fails");
+  daemon.WaitForLog("ValidatingAdmissionPolicy '" + name + "'");
+  for (const char* pod : {"b", "c"}) s.Create("pods", Pod(pod));
+  s.WaitUsed("free", {{"pods", "3"}});
+  CHECK(daemon.Probe("/readyz") == 200);
+  remove();
+  s.WaitUsed("frozen", {{"pods", "3"}}, Stretched(60s));
+}
+
 TEST_CASE("labels and annotations of a quota survive every status write", "[e2e][status]") {
   Scenario s;
   auto quota = Quota("q", {{"pods", "5"}});

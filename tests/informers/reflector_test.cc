@@ -581,17 +581,30 @@ TEST_CASE("reflector: a namespace and labels are selected by the server", "[info
   }
 }
 
+TEST_CASE("reflector: a failure that lasts is logged every five minutes", "[informers]") {
+  fake::CapturedLog log;
+  Fixture f;
+  for (int i = 0; i < 1000; ++i) f.server.OnList(Answer::Refuse(ErrorCode::kUnauthorized));
+  f.Run();
+  f.scheduler.RunFor(21min);
+  CHECK(f.state().failures > 30);
+  // A retry comes up to a minute after it is due.
+  const std::size_t logged = log.With("cannot follow").size();
+  CHECK(logged >= 4);
+  CHECK(logged <= 5);
+}
+
 TEST_CASE("reflector: each failure is logged once until it is over", "[informers]") {
   fake::CapturedLog log;
   Fixture f;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 3; ++i) {
     f.server.OnList(Answer::Refuse(ErrorCode::kTooManyRequests));
     f.server.OnList(Answer::Refuse(ErrorCode::kUnavailable));
   }
   f.server.OnList(Answer::Whole(List("10", {"a1"})));
   f.Run();
   f.scheduler.RunFor(30min);
-  CHECK(f.state().failures == 10);
+  CHECK(f.state().failures == 6);
   CHECK(f.state().synced);
   CHECK(log.With("cannot follow").size() == 2);
   CHECK(log.With("following again").size() == 1);

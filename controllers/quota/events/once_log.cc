@@ -2,7 +2,15 @@
 
 #include <glog/logging.h>
 
+#include "pkg/base/reminder.h"
+
 namespace controllers {
+namespace {
+
+// Of ten thousand quotas with the same problem, a few tell of it.
+constexpr int kRepeated = 10;
+
+}  // namespace
 
 void OnceLog::Set(std::string_view what, const std::string& subject, const std::string& message) {
   if (message.empty()) {
@@ -12,10 +20,23 @@ void OnceLog::Set(std::string_view what, const std::string& subject, const std::
     if (known->second.empty()) said_.erase(known);
     return;
   }
-  const auto [said, added] = said_[subject].try_emplace(std::string(what), message);
-  if (!added && std::exchange(said->second, message) == message) return;
+  const base::TimePoint now = clock_.Now();
+  const auto [entry, added] = said_[subject].try_emplace(std::string(what), Said{message, now});
+  Said& said = entry->second;
+  if (!added && said.message == message) {
+    if (now < said.at + base::Reminder::kAgain || !MayRepeat(now)) return;
+  }
+  said = {message, now};
   LOG(WARNING) << what << " " << subject << " fails quota_api=" << quota_api_ << " error=\""
                << message << "\"";
+}
+
+bool OnceLog::MayRepeat(base::TimePoint now) {
+  if (now >= repeating_since_ + base::Reminder::kAgain) {
+    repeating_since_ = now;
+    repeated_ = 0;
+  }
+  return repeated_++ < kRepeated;
 }
 
 }  // namespace controllers

@@ -1,6 +1,7 @@
 #pragma once
 
-// Logs a problem of a subject once, until it changes. Single-threaded.
+// Logs a problem of a subject when it begins or changes. While problems last, ten of those that are
+// met again are logged again every five minutes. Single-threaded.
 
 #include <map>
 #include <string>
@@ -8,11 +9,15 @@
 #include <unordered_map>
 #include <utility>
 
+#include "pkg/base/clock.h"
+
 namespace controllers {
 
 class OnceLog {
  public:
-  explicit OnceLog(std::string quota_api) : quota_api_(std::move(quota_api)) {}
+  // `clock` must outlive this.
+  OnceLog(std::string quota_api, const base::Clock& clock)
+      : quota_api_(std::move(quota_api)), clock_(clock) {}
 
   // Reports that `what` of the subject fails, for example "status of" of "team-a/compute". An empty
   // message: the problem is solved.
@@ -21,8 +26,17 @@ class OnceLog {
   void Forget(const std::string& subject) { said_.erase(subject); }
 
  private:
+  struct Said {
+    std::string message;
+    base::TimePoint at;
+  };
+  [[nodiscard]] bool MayRepeat(base::TimePoint now);
+
   std::string quota_api_;
-  std::unordered_map<std::string, std::map<std::string, std::string, std::less<>>> said_;
+  const base::Clock& clock_;
+  std::unordered_map<std::string, std::map<std::string, Said, std::less<>>> said_;
+  base::TimePoint repeating_since_{};
+  int repeated_ = 0;  // since then
 };
 
 }  // namespace controllers

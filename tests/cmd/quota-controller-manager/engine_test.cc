@@ -41,7 +41,6 @@ class Fixture {
   }
   base::asio::io_context io_{1};
   metrics::Registry registry_;
-  debug::Health health_;
 
  public:
   const api::GroupVersionResource resource;
@@ -49,6 +48,7 @@ class Fixture {
   fake::FakeCluster cluster{scheduler};
 
  private:
+  debug::Health health_{scheduler};
   controllers::ServedResources served_{cluster, scheduler};
   manager::Engine engine_;
   base::TaskGroup tasks_{io_.get_executor()};

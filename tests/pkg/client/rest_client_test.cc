@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/base/task_group.h"
+#include "pkg/http/certificate.h"
 #include "tests/pkg/client/print_result.h"
 #include "tests/pkg/client/scripted_http.h"
 #include "tests/pkg/client/temp_folder.h"
@@ -10,6 +11,7 @@
 namespace client::rest_client_test {
 namespace {
 
+using Catch::Matchers::Contains;
 using namespace std::chrono_literals;
 using base::ErrorCode;
 
@@ -286,6 +288,31 @@ TEST_CASE("rest client: a refused stream is an error with the server's words", "
   CHECK(refused.error().message == "GET /x: 410 Expired: too old");
   fixture.script.Answer(429, "", {{"Retry-After", "4"}});
   CHECK(ReadAll(fixture, {.path = "/x"}).error().retry_after == 4s);
+}
+
+TEST_CASE("rest client: a 401 with an expired client certificate is called that", "[client]") {
+  Fixture fixture;
+  const auto certificate = [&](std::chrono::seconds until) {
+    return http::MakeCertificate(
+               {.common_name = "quota", .now = fixture.scheduler.WallNow(), .valid_until = until})
+        .value()
+        .cert_pem;
+  };
+  fixture.config.tls.cert_pem = certificate(60s);
+  const auto asked = [&] { return fixture.Do({.path = "/x"}).error(); };
+  fixture.script.Answer(401, "");
+  const base::Error valid = asked();
+  CHECK_THAT(valid.message, !Contains("certificate"));
+  fixture.scheduler.RunFor(61s);
+  fixture.script.Answer(401, "");
+  const base::Error expired = asked();
+  CHECK(expired.code == ErrorCode::kUnauthorized);
+  CHECK_THAT(expired.message,
+             Contains("401") && Contains("(the client certificate expired at ") && Contains("Z)"));
+  fixture.script.Answer(403, "");
+  CHECK_THAT(asked().message, !Contains("certificate"));
+  fixture.script.Answer(401, "");
+  CHECK_THAT(ReadAll(fixture, {.path = "/x"}).error().message, Contains("certificate expired"));
 }
 
 // Brings one byte every second, without end.

@@ -10,7 +10,8 @@ using Catch::Matchers::Contains;
 namespace {
 
 struct Fixture {
-  debug::Health health;
+  base::ManualClock clock;
+  debug::Health health{clock};
   metrics::Registry registry;
   debug::Endpoints endpoints{&health, &registry, {}};
 

@@ -246,7 +246,7 @@ TEST_CASE("leader: it stops leading by its clock before it runs again", "[leader
   CHECK(runner.Overdue() == 0s);
 }
 
-TEST_CASE("leader: a forbidden lease is logged once, and retried", "[leader]") {
+TEST_CASE("leader: a forbidden lease is logged once in five minutes, and retried", "[leader]") {
   fake::CapturedLog log;
   Fixture f;
   f.server.write_trouble = Error{.code = ErrorCode::kForbidden, .message = "leases is forbidden"};
@@ -255,6 +255,8 @@ TEST_CASE("leader: a forbidden lease is logged once, and retried", "[leader]") {
   CHECK_FALSE(a.runner->Leads());
   CHECK(a.lost.empty());
   CHECK(log.With("leases is forbidden").size() == 1);
+  f.scheduler.RunFor(10min);
+  CHECK(log.With("leases is forbidden").size() == 3);
   f.server.write_trouble.reset();
   f.scheduler.RunFor(5s);
   CHECK(a.runner->Leads());

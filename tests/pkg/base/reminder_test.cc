@@ -1,0 +1,33 @@
+#include "pkg/base/reminder.h"
+
+#include <catch2/catch.hpp>
+
+namespace reminder_test {
+
+using namespace std::chrono_literals;
+
+TEST_CASE("reminder: a problem is logged when it begins, changes, and every five minutes",
+          "[base]") {
+  base::ManualClock clock;
+  base::Reminder reminder;
+  int logged = 0;
+  for (int i = 0; i < 15 * 60; ++i) {
+    if (reminder.Meet("403", clock.Now())) ++logged;
+    clock.Advance(1s);
+  }
+  CHECK(logged == 3);
+  CHECK(reminder.Meet("503", clock.Now()));
+  CHECK_FALSE(reminder.Meet("503", clock.Now()));
+}
+
+TEST_CASE("reminder: a problem that comes back is new", "[base]") {
+  base::ManualClock clock;
+  base::Reminder reminder;
+  CHECK_FALSE(reminder.Solve());
+  CHECK(reminder.Meet("403", clock.Now()));
+  CHECK(reminder.Solve());
+  CHECK_FALSE(reminder.met());
+  CHECK(reminder.Meet("403", clock.Now()));
+}
+
+}  // namespace reminder_test
