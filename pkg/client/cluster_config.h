@@ -3,9 +3,11 @@
 // Where the API server is and how to authenticate. Resolved from flags, environment and files, and
 // every path and combination is checked (client-go v0.36.3, tools/clientcmd and rest/config.go).
 //
-// Precedence: --kubeconfig alone if it is given; else the pod's service account, if the environment
-// is that of a pod and no context was requested; else $KUBECONFIG; else ~/.kube/config. All errors
-// are kInvalidArgument: a start with this configuration can never work.
+// Precedence for a daemon: --kubeconfig alone if it is given; else the pod's service account, if
+// the environment is that of a pod and no context was requested; else $KUBECONFIG; else
+// ~/.kube/config. For a user, as in kubectl, the pod's service account is last: it is used if no
+// file names a current context, and no flag names a server, a context, a cluster or a user. All
+// errors are kInvalidArgument: a start with this configuration can never work.
 //
 // Values; any thread. Never log a ClusterConfig: it holds secrets. Describe() may be logged.
 
@@ -16,6 +18,7 @@
 
 #include "pkg/base/error.h"
 #include "pkg/client/kubeconfig.h"
+#include "pkg/client/overrides.h"
 #include "pkg/client/proxy.h"
 #include "pkg/http/client.h"
 #include "pkg/http/message.h"
@@ -41,7 +44,7 @@ struct ClusterConfig {
   bool disable_compression = false;
   std::string ns = "default";  // the context's, or the pod's
   // At most one of: token or token_file; username; exec. With a token_file, `token` is its first
-  // content. With exec, `token` is used instead of the plugin.
+  // content. With exec, a token, a user name or a client certificate is used instead of the plugin.
   std::string token;
   std::string token_file;
   std::string username;
@@ -49,6 +52,7 @@ struct ClusterConfig {
   std::optional<ExecEntry> exec;
   json::Value exec_config;  // for the plugin, from the cluster's extensions
   std::string proxy_url;    // for the plugin, as in the file
+  PluginInput plugin_input = PluginInput::kDaemon;
   Impersonation impersonate;
 
   // "https://10.0.0.1:6443 (context \"kind\" of …)", without secrets.
@@ -61,6 +65,7 @@ struct LoadOptions {
   Environment environment;
   std::string home;  // "" if unknown
   std::string service_account = "/var/run/secrets/kubernetes.io/serviceaccount";
+  Caller caller;
 };
 
 base::Result<ClusterConfig> LoadClusterConfig(const LoadOptions& options);

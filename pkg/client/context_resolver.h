@@ -13,9 +13,11 @@
 
 namespace client {
 
-// An empty `context` means the current context. `files` names the kubeconfig in messages.
+// An empty `context` means the current context. `files` names the kubeconfig in messages. Flags of
+// the caller take the place of what the entries have; a server or a cluster among them makes the
+// context unnecessary.
 base::Result<ClusterConfig> ResolveContext(const Kubeconfig& config, const std::string& context,
-                                           const std::string& files,
-                                           const Environment& environment);
+                                           const std::string& files, const Environment& environment,
+                                           const Caller& caller = {});
 
 }  // namespace client

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "pkg/api/time.h"
 #include "pkg/base/base64.h"
 
 namespace client {
@@ -16,6 +17,9 @@ using base::ErrorCode;
 using base::Result;
 
 constexpr std::chrono::seconds kPluginTimeout{60};
+// A user may have to find a phone, or to log in on a page.
+constexpr std::chrono::hours kUserTimeout{1};
+constexpr std::chrono::seconds kKeepExpired{10};
 
 std::string Bearer(const std::string& token) { return token.empty() ? "" : "Bearer " + token; }
 
@@ -52,7 +56,9 @@ struct ExecCredentials::Flight {
 };
 
 bool ExecCredentials::Usable() const {
-  return known_ && (!credential_.expiration || scheduler_.WallNow() < *credential_.expiration);
+  if (!known_) return false;
+  const bool current = !credential_.expiration || scheduler_.WallNow() < *credential_.expiration;
+  return current || scheduler_.Now() < kept_until_;
 }
 
 base::Task<Result<Credential>> ExecCredentials::Get(base::TimePoint deadline) {
@@ -68,8 +74,11 @@ base::Task<Result<Credential>> ExecCredentials::Get(base::TimePoint deadline) {
 }
 
 bool ExecCredentials::Reject(std::uint64_t generation) {
-  // Ignores a late rejection of an older credential.
-  if (generation == generation_) known_ = false;
+  // A late rejection of an older credential: the current one was not rejected.
+  if (generation != generation_) return true;
+  // The plugin has just given it, and would give the same again.
+  if (scheduler_.Now() < kept_until_) return false;
+  known_ = false;
   return true;
 }
 
@@ -114,14 +123,17 @@ base::Task<Result<void>> ExecCredentials::WaitFor(std::shared_ptr<Flight> flight
 }
 
 Result<void> ExecCredentials::Accept(ExecCredential fresh) {
-  if (fresh.expiration && *fresh.expiration <= scheduler_.WallNow()) {
-    return Error{.code = ErrorCode::kUnauthorized,
-                 .message = "exec credential plugin: the credential it gave has expired already"};
-  }
   if (!fresh.cert_pem.empty()) {
     const Result<void> used = tls_.UseClientCertificate(fresh.cert_pem, fresh.key_pem);
     if (!used) return used.error().Wrap("exec credential plugin");
   }
+  const bool expired = fresh.expiration && *fresh.expiration <= scheduler_.WallNow();
+  // Logged when it begins, not for each run.
+  LOG_IF(WARNING, expired && kept_until_ == base::TimePoint())
+      << "the exec credential plugin gave a credential that has expired by our clock; it is used "
+         "expiration="
+      << api::FormatTime(*fresh.expiration);
+  kept_until_ = expired ? scheduler_.Now() + kKeepExpired : base::TimePoint();
   credential_ = std::move(fresh);
   known_ = true;
   ++generation_;
@@ -144,9 +156,11 @@ std::unique_ptr<CredentialSource> NewCredentialSource(base::asio::any_io_executo
         "Basic " + base::EncodeBase64(config.username + ":" + config.password));
   }
   if (!config.exec) return std::make_unique<StaticCredentials>("");
+  const bool user = config.plugin_input != PluginInput::kDaemon;
+  const std::chrono::seconds timeout = user ? kUserTimeout : kPluginTimeout;
   return std::make_unique<ExecCredentials>(executor, scheduler, tls,
-                                           [executor, config = std::move(config)] {
-                                             return RunExecPlugin(executor, config, kPluginTimeout);
+                                           [executor, config = std::move(config), timeout] {
+                                             return RunExecPlugin(executor, config, timeout);
                                            });
 }
 

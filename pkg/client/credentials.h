@@ -66,8 +66,10 @@ class TokenFileCredentials final : public CredentialSource {
 
 // Runs the plugin if there is no credential, it has expired, or the server rejected it. Callers
 // that arrive meanwhile wait for the same run. It goes on after a caller's deadline or
-// cancellation, so that a slow plugin serves later callers. REQUIRES on destruction: no plugin
-// runs, as after Close().
+// cancellation, so that a slow plugin serves later callers. A credential that has expired when the
+// plugin gives it is used all the same, for ten seconds, because only the server's clock counts;
+// then the plugin runs again, not for each request. REQUIRES on destruction: no plugin runs, as
+// after Close().
 class ExecCredentials final : public CredentialSource {
  public:
   using Runner = std::function<base::Task<base::Result<ExecCredential>>()>;
@@ -93,6 +95,8 @@ class ExecCredentials final : public CredentialSource {
   std::shared_ptr<Flight> flight_;  // set while the plugin runs
   bool known_ = false;
   ExecCredential credential_;
+  // Until when a credential that had expired on arrival is used; in the past for others.
+  base::TimePoint kept_until_;
   std::uint64_t generation_ = 0;
   base::TaskGroup running_;  // the plugin
 };

@@ -50,6 +50,11 @@ Result<base::WallTime> ParseExpiration(std::string_view text) {
   return api::ParseTime(std::string(kLastYear).append(text.substr(4)));
 }
 
+// True if the plugin reads our standard input.
+bool IsInteractive(const ClusterConfig& config) {
+  return config.plugin_input == PluginInput::kTerminal && config.exec->interactive_mode != "Never";
+}
+
 Error WithHint(const Error& error, const ExecEntry& exec) {
   Error wrapped = error.Wrap("exec credential plugin");
   if (error.Is(ErrorCode::kNotFound) && !exec.install_hint.empty()) {
@@ -65,7 +70,7 @@ Error WithHint(const Error& error, const ExecEntry& exec) {
 std::string ExecInfo(const ClusterConfig& config) {
   json::Object spec;
   if (config.exec->provide_cluster_info) spec.Set("cluster", ClusterInfo(config));
-  spec.Set("interactive", false);
+  spec.Set("interactive", IsInteractive(config));
   json::Object info;
   info.Set("apiVersion", config.exec->api_version);
   info.Set("kind", "ExecCredential");
@@ -115,8 +120,11 @@ base::Task<Result<ExecCredential>> RunExecPlugin(base::asio::any_io_executor exe
     options.environment.push_back(std::string(name).append("=").append(value));
   }
   options.environment.push_back("KUBERNETES_EXEC_INFO=" + ExecInfo(config));
+  options.shares_stdin = IsInteractive(config);
+  options.shares_terminal = config.plugin_input != PluginInput::kDaemon;
   // A user at a terminal may have to act, for example open a page to log in.
-  options.shares_stderr = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+  const bool watched = ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
+  options.shares_stderr = options.shares_terminal || watched;
   Result<ProcessResult> ran = co_await RunProcess(executor, std::move(options));
   if (!ran) co_return WithHint(ran.error(), exec);
   LOG_IF(WARNING, !ran->errors.empty())

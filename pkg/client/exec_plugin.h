@@ -1,9 +1,9 @@
 #pragma once
 
 // Exec credential plugins (client-go v0.36.3, plugin/pkg/client/auth/exec): the input of a plugin
-// and the meaning of its output. Never interactive: a daemon has no terminal. What a plugin writes
-// to standard error becomes one log record (the first 4 KiB), unless standard input and standard
-// error are a terminal, which then shows it.
+// and the meaning of its output. For a user it may ask on the terminal, and its standard error is
+// ours. A daemon has no terminal: what a plugin writes to standard error becomes one log record
+// (the first 4 KiB), unless standard input and standard error are a terminal, which then shows it.
 
 #include <chrono>
 #include <optional>

@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include "pkg/client/context_resolver.h"
+#include "pkg/client/entry_place.h"
 #include "pkg/client/files.h"
 
 namespace client {
@@ -10,6 +12,8 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 using base::Result;
+
+constexpr const char* kSource = "the pod's service account";
 
 std::string Variable(const Environment& environment, std::string_view name) {
   return environment(name).value_or("");
@@ -33,41 +37,43 @@ bool RunsInCluster(const Environment& environment) {
 }
 
 Result<ClusterConfig> InClusterConfig(const Environment& environment,
-                                      const std::string& service_account) {
+                                      const std::string& service_account, const Caller& caller) {
   const std::string host = Variable(environment, "KUBERNETES_SERVICE_HOST");
   const bool bare_v6 = host.find(':') != std::string::npos && host.front() != '[';
-  const std::string authority =
-      (bare_v6 ? "[" + host + "]" : host) + ":" + Variable(environment, "KUBERNETES_SERVICE_PORT");
-  ClusterConfig config;
-  config.in_cluster = true;
-  config.source = "the pod's service account";
-  Result<http::Url> server = http::ParseUrl("https://" + authority);
-  if (!server) {
-    return Error{.code = ErrorCode::kInvalidArgument,
-                 .message = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT: " +
-                            server.error().message};
+  const std::string server = "https://" + (bare_v6 ? "[" + host + "]" : host) + ":" +
+                             Variable(environment, "KUBERNETES_SERVICE_PORT");
+  if (const Result<http::Url> url = http::ParseUrl(server); !url) {
+    return Error{
+        .code = ErrorCode::kInvalidArgument,
+        .message = "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT: " + url.error().message};
   }
-  config.server = std::move(*server);
-  config.token_file = service_account + "/token";
-  const Result<std::string> token = ReadFile(config.token_file);
-  if (token) config.token = Trim(*token);
-  if (config.token.empty()) {
+  // A kubeconfig of one context, so that flags mean the same as over any other one.
+  const std::string name = "pod";
+  Kubeconfig account;
+  account.contexts[name] = {.file = kSource,
+                            .cluster = name,
+                            .user = name,
+                            .ns = OwnNamespace(environment, service_account + "/namespace")};
+  UserEntry& user = account.users[name];
+  user.file = kSource;
+  user.token_file = service_account + "/token";
+  const Result<std::string> token = ReadFile(user.token_file);
+  if (caller.flags.user.token.empty() && (!token || Trim(*token).empty())) {
     return Error{.code = ErrorCode::kInvalidArgument,
                  .message = "in-cluster configuration: " +
-                            (token ? config.token_file + " is empty" : token.error().message)};
+                            (token ? user.token_file + " is empty" : token.error().message)};
   }
+  ClusterEntry& cluster = account.clusters[name];
+  cluster.file = kSource;
+  cluster.server = server;
   const std::string ca_file = service_account + "/ca.crt";
-  if (Result<std::string> ca = ReadFile(ca_file)) {
-    config.tls.ca_pem = std::move(*ca);
-    config.ca_file = ca_file;
-  } else {
-    LOG(WARNING) << "in-cluster configuration: " << ca.error().message
-                 << "; the system's trusted roots are used";
-  }
-  config.ns = OwnNamespace(environment, service_account + "/namespace");
-  Result<std::optional<http::Url>> proxy = ProxyFromEnvironment(config.server, environment);
-  if (!proxy) return proxy.error();
-  config.proxy = std::move(*proxy);
+  const Result<std::string> ca = ReadPem({"in-cluster configuration"}, "", ca_file, "ca.crt");
+  if (ca) cluster.ca_file = ca_file;
+  LOG_IF(WARNING, !ca) << ca.error().message << "; the system's trusted roots are used";
+  Result<ClusterConfig> config = ResolveContext(account, name, kSource, environment, caller);
+  if (!config) return config;
+  config->in_cluster = true;
+  config->source = kSource;
   return config;
 }
 

@@ -14,8 +14,10 @@ namespace client {
 bool RunsInCluster(const Environment& environment);
 
 // REQUIRES: RunsInCluster(). An unreadable CA is only logged; then the system's roots are trusted.
-// Errors: kInvalidArgument if the token is missing or empty.
+// Flags of the caller take the place of what the service account gives. Errors: kInvalidArgument if
+// the token is missing or empty.
 base::Result<ClusterConfig> InClusterConfig(const Environment& environment,
-                                            const std::string& service_account);
+                                            const std::string& service_account,
+                                            const Caller& caller = {});
 
 }  // namespace client

@@ -172,6 +172,7 @@ void ReadEntry(Fields& fields, UserEntry& user) {
   if (const json::Value* provider = fields.Find("auth-provider")) {
     user.auth_provider = provider->StringAt({"name"});
     if (user.auth_provider.empty()) user.auth_provider = "(unnamed)";
+    user.id_token = provider->StringAt({"config", "id-token"});
   }
   for (std::string* path : {&user.cert_file, &user.key_file, &user.token_file}) {
     *path = ResolveBeside(user.file, *path);

@@ -58,6 +58,7 @@ struct UserEntry {
   bool has_exec = false;
   ExecEntry exec;
   std::string auth_provider;  // its name; "" for none
+  std::string id_token;       // of the auth-provider
 };
 
 struct ContextEntry {

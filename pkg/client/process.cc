@@ -68,8 +68,10 @@ class Undertaker final : public std::enable_shared_from_this<Undertaker> {
 // A started process and the reading ends of its output. The destructor kills and reaps it.
 class Child {
  public:
-  Child(pid_t pid, asio::posix::stream_descriptor out, asio::posix::stream_descriptor err)
-      : output(std::move(out)), errors(std::move(err)), pid_(pid) {}
+  // `killed`: the process, or minus its id for its group.
+  Child(pid_t pid, pid_t killed, asio::posix::stream_descriptor out,
+        asio::posix::stream_descriptor err)
+      : output(std::move(out)), errors(std::move(err)), pid_(pid), killed_(killed) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
@@ -84,9 +86,8 @@ class Child {
   }
 
   void Kill() {
-    // A negative id addresses the process group. After waitpid() the id may belong to another
-    // process.
-    if (!status_) ::kill(-pid_, SIGKILL);
+    // After waitpid() the id may belong to another process.
+    if (!status_) ::kill(killed_, SIGKILL);
   }
 
   // Returns the wait status if the process has ended.
@@ -103,6 +104,7 @@ class Child {
   static constexpr int kLookMillis = 1;
   static constexpr int kMostLooks = 10;
   pid_t pid_;
+  pid_t killed_;
   std::optional<int> status_;
 };
 
@@ -138,7 +140,9 @@ int Spawn(ProcessOptions& options, int output, int errors, pid_t& pid) {
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  if (!options.shares_stdin) {
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  }
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   if (errors >= 0) posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
   // Asio's sockets have no FD_CLOEXEC. What the program leaves running would keep our ports.
@@ -152,8 +156,9 @@ int Spawn(ProcessOptions& options, int output, int errors, pid_t& pid) {
   posix_spawnattr_setsigdefault(&attributes, &all);
   // Its own group, so that Kill() also reaches what the program starts.
   posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int group = options.shares_terminal ? 0 : POSIX_SPAWN_SETPGROUP;
+  posix_spawnattr_setflags(
+      &attributes, static_cast<short>(group | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   std::vector<std::string> environment = Merge(options.environment);
   const int code = ::posix_spawnp(&pid, options.arguments.front().c_str(), &actions, &attributes,
                                   Pointers(options.arguments).data(), Pointers(environment).data());
@@ -197,8 +202,9 @@ Result<std::shared_ptr<Child>> Start(asio::any_io_executor executor, ProcessOpti
   }
   asio::posix::stream_descriptor err(executor);
   if (errors.reader >= 0) err.assign(errors.reader);
-  return std::make_shared<Child>(pid, asio::posix::stream_descriptor(executor, output.reader),
-                                 std::move(err));
+  const pid_t killed = options.shares_terminal ? pid : -pid;
+  return std::make_shared<Child>(
+      pid, killed, asio::posix::stream_descriptor(executor, output.reader), std::move(err));
 }
 
 // Keeps the beginning of a standard error, and reads the rest, so that the program need not wait.

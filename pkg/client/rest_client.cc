@@ -7,6 +7,7 @@
 #include "pkg/base/text.h"
 #include "pkg/client/api_error.h"
 #include "pkg/client/retry_policy.h"
+#include "pkg/client/timed_body.h"
 
 namespace client {
 namespace {
@@ -17,6 +18,8 @@ using base::Result;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
+// How long a user may take to answer an exec plugin.
+constexpr std::chrono::hours kUserPatience{1};
 constexpr std::size_t kMaxRefusalBytes = std::size_t{256} << 10;
 
 std::string Action(const ApiRequest& request) { return request.verb + " " + request.path; }
@@ -83,7 +86,9 @@ RestClient::RestClient(base::asio::any_io_executor executor, base::Scheduler& sc
       server_(config.server),
       fixed_headers_(FixedHeaders(options, config.impersonate)),
       compress_(!config.disable_compression),
-      observer_(options.observer) {
+      asks_user_(config.plugin_input != PluginInput::kDaemon),
+      observer_(options.observer),
+      timeout_(options.timeout) {
   credentials_ = NewCredentialSource(std::move(executor), scheduler_, tls_, std::move(config));
 }
 
@@ -101,10 +106,13 @@ http::Request RestClient::Prepare(const ApiRequest& request) const {
   return prepared;
 }
 
-base::Task<Result<Credential>> RestClient::Authorize(base::TimePoint deadline) {
-  if (server_.scheme == "https") tls_.Refresh(scheduler_.Now());
-  Result<Credential> credential = co_await credentials_->Get(deadline);
-  co_return credential;
+base::Task<RestClient::Authorized> RestClient::Authorize(base::TimePoint deadline) {
+  const base::TimePoint began = scheduler_.Now();
+  if (server_.scheme == "https") tls_.Refresh(began);
+  Result<Credential> credential =
+      co_await credentials_->Get(asks_user_ ? began + kUserPatience : deadline);
+  const base::Duration asked = asks_user_ ? scheduler_.Now() - began : base::Duration{};
+  co_return Authorized{std::move(credential), deadline + asked, asked};
 }
 
 void RestClient::Observe(Exchange exchange, base::TimePoint began) const {
@@ -136,7 +144,10 @@ Error RestClient::Explain(Error error) const {
 
 base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::TimePoint deadline) {
   Attempt attempt;
-  Result<Credential> credential = co_await Authorize(deadline);
+  const Authorized authorized = co_await Authorize(deadline);
+  const Result<Credential>& credential = authorized.credential;
+  deadline = authorized.deadline;
+  attempt.asked = authorized.asked;
   if (!credential) {
     attempt.answer = credential.error().Wrap(Action(request));
     co_return attempt;
@@ -154,8 +165,10 @@ base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::TimeP
     prepared.headers.Add("Authorization", credential->authorization);
   }
   const auto left = duration_cast<milliseconds>(deadline - began);
+  const std::string target = prepared.target;
   Result<http::Response> response = co_await http_->Do(std::move(prepared), left);
   Observe({.verb = request.verb,
+           .target = target,
            .code = response ? response->status : 0,
            .sent_bytes = request.body.size(),
            .received_bytes = response ? response->body.size() : 0},
@@ -169,11 +182,12 @@ base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::TimeP
 }
 
 base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
-  const base::TimePoint deadline = scheduler_.Now() + request.timeout;
+  base::TimePoint deadline = scheduler_.Now() + timeout_.value_or(request.timeout);
   RetryPolicy retry(request.verb);
   bool renewed = false;  // the credentials were renewed after a 401
   for (;;) {
     Attempt attempt = co_await Send(request, deadline);
+    deadline += attempt.asked;
     if (attempt.answer) co_return std::move(attempt.answer);
     const Error& error = attempt.answer.error();
     if (error.http_status == 401) {
@@ -196,8 +210,11 @@ base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
 }
 
 base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequest request) {
-  const base::TimePoint deadline = scheduler_.Now() + request.timeout;
-  Result<Credential> credential = co_await Authorize(deadline);
+  const bool limited = timeout_ && !IsWatch(request);
+  const Authorized authorized =
+      co_await Authorize(scheduler_.Now() + (limited ? *timeout_ : request.timeout));
+  const Result<Credential>& credential = authorized.credential;
+  const base::TimePoint deadline = authorized.deadline;
   if (!credential) co_return credential.error().Wrap(Action(request));
   http::Request prepared = Prepare(request);
   if (!credential->authorization.empty()) {
@@ -207,10 +224,18 @@ base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequ
   const milliseconds left = Left(scheduler_, deadline);
   // Compression could hold back small events of a watch.
   const bool gzip = compress_ && !IsWatch(request);
+  const std::string target = prepared.target;
   Result<http::StreamedResponse> response = co_await http_->Open(std::move(prepared), gzip, left);
-  Observe({.verb = request.verb, .code = response ? response->status : 0, .streamed = true}, began);
+  Observe({.verb = request.verb,
+           .target = target,
+           .code = response ? response->status : 0,
+           .streamed = true},
+          began);
   if (!response) co_return response.error().Wrap(Action(request));
-  if (IsSuccess(response->status)) co_return std::move(response->body);
+  if (IsSuccess(response->status)) {
+    if (!limited) co_return std::move(response->body);
+    co_return std::make_unique<TimedBody>(std::move(response->body), scheduler_, deadline);
+  }
   // Not repeated here: the caller tries again, with the new credential.
   if (response->status == 401) credentials_->Reject(credential->generation);
   const std::string refusal = co_await ReadRefusal(std::move(response->body), scheduler_, deadline);

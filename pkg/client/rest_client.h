@@ -4,7 +4,8 @@
 // Retry-After, refusals as errors (client-go v0.36.3, rest/request.go).
 //
 // Guarantees: Do() returns within its request's timeout, including retries and the wait for an exec
-// plugin. Stream() returns within it, too, if there are no headers. A write is repeated
+// plugin; but a plugin that may ask a user (ClusterConfig::plugin_input) has an hour beside it.
+// Stream() returns within it, too, if there are no headers. A write is repeated
 // only if the server said that it did nothing. A 401 says so: the credentials are then looked up
 // again, and the request is repeated once if there are better ones. No secret is logged or part of
 // an error.
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "pkg/base/asio.h"
@@ -30,7 +32,8 @@ namespace client {
 // One exchange with the server; each retry is another one.
 struct Exchange {
   std::string_view verb;
-  int code = 0;  // the HTTP status; 0: no answer
+  std::string_view target;  // path and query
+  int code = 0;             // the HTTP status; 0: no answer
   base::Duration took{};
   std::size_t sent_bytes = 0;  // of bodies
   std::size_t received_bytes = 0;
@@ -49,6 +52,8 @@ class RequestObserver {
 struct RestOptions {
   std::string user_agent;               // see UserAgent()
   RequestObserver* observer = nullptr;  // may be null
+  // Of every request but a watch, with its body, instead of the request's own timeout.
+  std::optional<std::chrono::milliseconds> timeout{};
 };
 
 // Returns "quota-controller-manager/0.1.0 (linux/amd64)". The server uses the part before the slash
@@ -69,10 +74,16 @@ class RestClient final : public ApiClient {
   struct Attempt {
     base::Result<ApiResponse> answer;
     std::uint64_t generation = 0;  // of the credential that was sent
+    base::Duration asked{};        // how long a user was asked for it
   };
   // Adds everything that all requests have, except the credential.
   [[nodiscard]] http::Request Prepare(const ApiRequest& request) const;
-  base::Task<base::Result<Credential>> Authorize(base::TimePoint deadline);
+  struct Authorized {
+    base::Result<Credential> credential;
+    base::TimePoint deadline;  // later by `asked`
+    base::Duration asked{};
+  };
+  base::Task<Authorized> Authorize(base::TimePoint deadline);
   base::Task<Attempt> Send(ApiRequest request, base::TimePoint deadline);
   base::Result<ApiResponse> Judge(const ApiRequest& request, http::Response response) const;
   // Adds to a 401 what is known to be wrong with our identity.
@@ -86,7 +97,9 @@ class RestClient final : public ApiClient {
   http::Url server_;
   http::Headers fixed_headers_;
   bool compress_;
+  bool asks_user_;  // an exec plugin may ask a user
   RequestObserver* observer_;
+  std::optional<std::chrono::milliseconds> timeout_;
 };
 
 // Errors: kInvalidArgument if certificates do not parse or do not match.

@@ -32,9 +32,10 @@ std::string Config(const std::string& cluster, const std::string& user) {
 }
 
 base::Result<ClusterConfig> Resolve(const std::string& text, const std::string& context = "",
-                                    const Environment& environment = Variables({})) {
+                                    const Environment& environment = Variables({}),
+                                    const Caller& caller = {}) {
   const auto config = ParseKubeconfig(json::Parse(text).value(), "/f");
-  return ResolveContext(config.value(), context, "/f", environment);
+  return ResolveContext(config.value(), context, "/f", environment, caller);
 }
 
 TEST_CASE("cluster config: a context names server, trust and credentials", "[client]") {
@@ -102,7 +103,13 @@ TEST_CASE("cluster config: the error for exclusive fields names them", "[client]
       {server, R"({"as-groups":["g"]})",
        "/f: user \"u\": as-uid, as-groups and as-user-extra need \"as\""},
       {server, R"({"auth-provider":{"name":"gcp"}})",
-       "/f: user \"u\": auth-provider \"gcp\" is not supported"},
+       "/f: user \"u\": auth-provider \"gcp\": the gcp auth plugin has been removed; use the exec "
+       "credential plugin gke-gcloud-auth-plugin instead"},
+      {server, R"({"auth-provider":{"name":"azure","config":{"id-token":"a.b.c"}}})",
+       "/f: user \"u\": auth-provider \"azure\": the azure auth plugin has been removed; use the "
+       "exec credential plugin of https://github.com/Azure/kubelogin instead"},
+      {server, R"({"auth-provider":{"name":"openstack"}})",
+       "/f: user \"u\": auth-provider \"openstack\": is not known; use an exec"},
       {server, R"({"client-certificate-data":")" + data + "\"}",
        "/f: user \"u\": client-certificate needs client-key"},
       {server, R"({"client-key-data":")" + data + "\"}",
@@ -274,6 +281,56 @@ TEST_CASE("cluster config: without any configuration one message names the place
   places.variables["KUBECONFIG"] = "/nowhere/a:/nowhere/b";
   CHECK_THAT(places.Load().error().message,
              Contains("$KUBECONFIG names no file that exists (/nowhere/a, /nowhere/b)"));
+}
+
+TEST_CASE("cluster config: for a user the pod's account is last, as in kubectl", "[client]") {
+  Places places;
+  places.options.caller.input = PluginInput::kNotTerminal;
+  places.AddPod();
+  SECTION("without a kubeconfig it is used, with the flags over it") {
+    CHECK(places.Load()->server.host == "10.0.0.1");
+    places.options.caller.flags.user.as = "jane";
+    CHECK(places.Load()->impersonate.user == "jane");
+    CHECK(places.Load()->in_cluster);
+    places.options.caller.flags.user.token = "flag";
+    CHECK(places.Load()->token == "flag");
+    CHECK(places.Load()->token_file.empty());
+  }
+  SECTION("and if $KUBECONFIG names only absent or empty files") {
+    places.variables["KUBECONFIG"] = "/nowhere/a:" + places.folder.Write("empty", "");
+    CHECK(places.Load()->server.host == "10.0.0.1");
+    places.options.kubeconfig = places.folder.Write("null", "apiVersion: v1\nkind: Config\n");
+    CHECK(places.Load()->server.host == "10.0.0.1");
+  }
+  SECTION("a kubeconfig goes before it") {
+    places.AddHome();
+    CHECK(places.Load()->server.host == "home");
+    places.AddVariable();
+    places.variables["KUBECONFIG"] = "/nowhere/a:" + places.variables["KUBECONFIG"];
+    CHECK(places.Load()->server.host == "var");
+  }
+  SECTION("a server of the flags goes before it, without its credentials") {
+    places.options.caller.flags.cluster.server = "https://flag";
+    CHECK(places.Load()->server.host == "flag");
+    CHECK(places.Load()->token.empty());
+  }
+  SECTION("a flag that names an entry of a kubeconfig rules it out, and is named") {
+    places.options.caller.flags.cluster_name = "k";
+    CHECK_THAT(places.Load().error().message,
+               Contains("--cluster k rules out the pod's service account, $KUBECONFIG is not set"));
+  }
+  SECTION("an account without a token is not used, and that is what the error says") {
+    std::filesystem::remove(places.options.service_account + "/token");
+    CHECK_THAT(places.Load().error().message,
+               Contains("the pod has no service account (" + places.options.service_account +
+                        "/token cannot be read)") &&
+                   !Contains("not set)"));
+  }
+  SECTION("the variable that is not set is named alone") {
+    places.variables.erase("KUBERNETES_SERVICE_PORT");
+    CHECK_THAT(places.Load().error().message,
+               Contains("this is not a pod (KUBERNETES_SERVICE_PORT is not set)"));
+  }
 }
 
 TEST_CASE("cluster config: in a pod the service account's files are used", "[client]") {

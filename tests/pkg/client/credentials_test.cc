@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/base/task_group.h"
+#include "tests/fake/captured_log.h"
 #include "tests/pkg/client/print_result.h"
 #include "tests/pkg/client/scripted_http.h"
 #include "tests/pkg/client/temp_folder.h"
@@ -177,9 +178,45 @@ TEST_CASE("exec credentials: the plugin runs again only after expiry or refusal"
     CHECK(get());
     CHECK(plugin.runs == 2);
   }
-  SECTION("a credential that has expired already is an error, not a loop") {
-    fixture.scheduler.RunFor(1min);
-    CHECK(get().error().code == base::ErrorCode::kUnauthorized);
+}
+
+TEST_CASE("exec credentials: one that has expired on arrival is used, for ten seconds",
+          "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture);
+  plugin.answer->expiration = fixture.scheduler.WallNow() - 1h;
+  const fake::CapturedLog log;
+  const auto get = [&] {
+    const Running<base::Result<Credential>> running(fixture.io, [&plugin] { return plugin.Get(); });
+    fixture.scheduler.RunFor(1s);
+    return running.value();
+  };
+  const Credential first = get().value();
+  CHECK(first.authorization == "Bearer t");
+  for (int i = 0; i < 8; ++i) CHECK(get()->generation == first.generation);
+  CHECK(plugin.runs == 1);
+  SECTION("then the plugin runs again, and is logged only at first") {
+    fixture.scheduler.RunFor(2s);
+    CHECK(get()->authorization == "Bearer t");
+    CHECK(plugin.runs == 2);
+    CHECK(log.With("has expired by our clock; it is used").size() == 1);
+    CHECK(log.With("Bearer").empty());
+  }
+  SECTION("a refusal does not run it for each request") {
+    CHECK_FALSE(plugin.source.Reject(first.generation));
+    CHECK(get()->generation == first.generation);
+    CHECK(plugin.runs == 1);
+    fixture.scheduler.RunFor(2s);
+    CHECK(plugin.source.Reject(first.generation));
+    CHECK(get()->generation != first.generation);
+    CHECK(plugin.runs == 2);
+  }
+  SECTION("a later one with time left is used until its end") {
+    fixture.scheduler.RunFor(2s);
+    plugin.answer = ExecCredential{.token = "later"};
+    CHECK(get()->authorization == "Bearer later");
+    fixture.scheduler.RunFor(1h);
+    CHECK(get()->authorization == "Bearer later");
     CHECK(plugin.runs == 2);
   }
 }

@@ -1,5 +1,8 @@
 #include "pkg/client/exec_plugin.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <boost/asio/ip/tcp.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -153,6 +156,55 @@ TEST_CASE("exec plugin: the error for a failed, missing or endless plugin names 
   SECTION("it prints without end") {
     Shell shell("while :; do echo 0123456789012345678901234567890123456789; done");
     CHECK(shell.Run().error().code == base::ErrorCode::kTooLarge);
+  }
+}
+
+// Puts a pipe with this text in place of standard input.
+class StandardInput {
+ public:
+  explicit StandardInput(const std::string& text) {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    REQUIRE(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    ::close(ends[1]);
+    ::dup2(ends[0], STDIN_FILENO);
+    ::close(ends[0]);
+  }
+  ~StandardInput() {
+    ::dup2(before_, STDIN_FILENO);
+    ::close(before_);
+  }
+  StandardInput(const StandardInput&) = delete;
+  StandardInput& operator=(const StandardInput&) = delete;
+
+ private:
+  int before_ = ::dup(STDIN_FILENO);
+};
+
+TEST_CASE("exec plugin: for a user it reads the terminal, if it may", "[client]") {
+  const StandardInput input("4711\n");
+  Shell shell(R"(
+case "$KUBERNETES_EXEC_INFO" in *'"interactive":true'*) asks=asks ;; *) asks=quiet ;; esac
+read code
+group=$(cut -d' ' -f5 /proc/$$/stat)
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":'
+printf '{"token":"%s %s %s"}}' "$asks" "$code" "$group")");
+  const std::string group = " " + std::to_string(::getpgrp());
+  shell.config.plugin_input = PluginInput::kTerminal;
+  shell.config.exec->interactive_mode = GENERATE("IfAvailable", "Always", "");
+  CHECK(shell.Run()->token == "asks 4711" + group);
+  SECTION("not if the kubeconfig forbids it") {
+    shell.config.exec->interactive_mode = "Never";
+    CHECK(shell.Run()->token == "quiet " + group);
+  }
+  SECTION("not if manifests come from there") {
+    shell.config.plugin_input = PluginInput::kTaken;
+    CHECK(shell.Run()->token == "quiet " + group);
+  }
+  SECTION("a daemon's plugin has neither the input nor the group") {
+    shell.config.plugin_input = PluginInput::kDaemon;
+    const std::string token = shell.Run()->token;
+    CHECK_THAT(token, Catch::StartsWith("quiet  ") && !Catch::EndsWith(group));
   }
 }
 

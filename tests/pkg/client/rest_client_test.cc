@@ -20,11 +20,13 @@ class Recorder final : public RequestObserver {
   void OnExchange(const Exchange& exchange) override {
     lines.push_back(std::string(exchange.verb) + " " + std::to_string(exchange.code) +
                     (exchange.streamed ? " streamed" : ""));
+    targets.emplace_back(exchange.target);
   }
   void OnRetry(std::string_view verb, int code) override {
     lines.push_back("retry " + std::string(verb) + " " + std::to_string(code));
   }
   std::vector<std::string> lines;
+  std::vector<std::string> targets;
 };
 
 struct Fixture {
@@ -33,6 +35,7 @@ struct Fixture {
   HttpScript script;
   Recorder recorder;
   ClusterConfig config;
+  std::optional<std::chrono::milliseconds> timeout;
   std::unique_ptr<RestClient> client;
 
   Fixture() { config.server = http::ParseUrl("https://h:6443").value(); }
@@ -41,7 +44,7 @@ struct Fixture {
     if (!client) {
       client = std::make_unique<RestClient>(io.get_executor(), scheduler,
                                             std::make_unique<ScriptedHttp>(script), config,
-                                            RestOptions{UserAgent("0.1.0"), &recorder});
+                                            RestOptions{UserAgent("0.1.0"), &recorder, timeout});
     }
     return *client;
   }
@@ -88,6 +91,7 @@ TEST_CASE("rest client: a request carries prefix, query, headers and body", "[cl
   }
   CHECK(groups == std::vector<std::string>{"g", "h"});
   CHECK(fixture.recorder.lines == std::vector<std::string>{"POST 201"});
+  CHECK(fixture.recorder.targets == std::vector<std::string>{sent.target});
 }
 
 TEST_CASE("rest client: no credential goes to a server that is not https", "[client]") {
@@ -164,6 +168,28 @@ TEST_CASE("rest client: the request's timeout bounds the wait for an exec plugin
   fixture.scheduler.RunUntilIdle();
   CHECK(closing.empty());
   CHECK(fixture.script.idle_closed == 1);
+}
+
+TEST_CASE("rest client: a plugin that may ask a user has its own time", "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.plugin_input = GENERATE(PluginInput::kTaken, PluginInput::kTerminal);
+  fixture.config.exec = ExecEntry{.api_version = "client.authentication.k8s.io/v1",
+                                  .command = folder.WriteScript("plugin", R"(#!/bin/sh
+while [ ! -e "$1" ]; do sleep 0.01; done
+echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
+       "status":{"token":"t"}}')"),
+                                  .args = {folder.path() + "/answered"}};
+  fixture.script.Answer(200, "{}");
+  const auto running = fixture.Start({.verb = "PUT", .path = "/x", .timeout = 5s});
+  fixture.scheduler.RunFor(10min);
+  CHECK_FALSE(running.done());
+  folder.Write("answered", "");
+  fixture.io.restart();
+  while (!running.done()) fixture.io.run_one();
+  REQUIRE(running.value());
+  CHECK(fixture.script.sent[0].timeout == 5s);
+  CHECK(fixture.script.sent[0].request.headers.Get("Authorization") == "Bearer t");
 }
 
 TEST_CASE("rest client: a lost connection repeats a read and never a write", "[client]") {
@@ -338,6 +364,33 @@ TEST_CASE("rest client: a refusal that never ends is cut at the request's timeou
   fixture.scheduler.RunFor(31s);
   REQUIRE(running.done());
   CHECK(running.Take().error().message.starts_with("GET /x: 503 ServiceUnavailable: xxx"));
+}
+
+TEST_CASE("rest client: a timeout of the user bounds each request with its body, but no watch",
+          "[client]") {
+  Fixture fixture;
+  fixture.timeout = 5s;
+  fixture.script.Answer(200, "{}");
+  REQUIRE(fixture.Do({.path = "/x"}));
+  CHECK(fixture.script.sent.back().timeout == 5s);
+  fixture.script.make_body = [&](const std::string&) {
+    return std::make_unique<DrippingBody>(fixture.scheduler);
+  };
+  const std::string watch = GENERATE("0", "1");
+  const ApiRequest request{.path = "/x", .query = {{"watch", watch}}};
+  fixture.script.Answer(200, "");
+  Running<std::size_t> reading(fixture.io,
+                               [&rest = fixture.Client(), request]() -> base::Task<std::size_t> {
+                                 auto stream = co_await rest.Stream(request);
+                                 for (std::size_t bytes = 0; bytes < 20; ++bytes) {
+                                   auto piece = co_await (*stream)->Read(1min);
+                                   if (!piece) co_return bytes;
+                                 }
+                                 co_return 20;
+                               });
+  fixture.scheduler.RunFor(1min);
+  REQUIRE(reading.done());
+  CHECK(reading.value() == (watch == "1" ? 20 : 5));
 }
 
 TEST_CASE("rest client: the error for an answer that is not a JSON object names the request",
