@@ -2,10 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
-#include <set>
+#include <utility>
 
+#include "cmd/kubectl-quota/command_rows.h"
 #include "cmd/kubectl-quota/completion.h"
+#include "cmd/kubectl-quota/did_you_mean.h"
+#include "cmd/kubectl-quota/flags.h"
+#include "pkg/base/duration.h"
 #include "pkg/base/text.h"
 
 namespace kubectl_quota {
@@ -15,173 +18,80 @@ constexpr const char* kAbout =
     "Shows the usage of quotas, who uses them, why they refuse, and whether manifests would fit.\n"
     "Without a command: `kubectl quota top`. This plugin never writes to the cluster.";
 
-constexpr const char* kExitCodes =
-    "Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access; 3 check cannot tell.\n";
-
 // The name that Cobra programs use for this command.
 constexpr const char* kCompleteWord = "__complete";
-
-struct CommandRow {
-  Command command;
-  const char* name;
-  const char* about;
-  std::set<std::string> outputs;  // values of -o
-  bool all_namespaces;
-  const char* examples;  // lines
-};
-
-const std::vector<CommandRow>& Rows() {
-  static const std::vector<CommandRow> rows{
-      {Command::kTop,
-       "top",
-       "Show usage and limits, the fullest limits first",
-       {"wide", "json", "yaml", "csv"},
-       true,
-       "  kubectl quota -A                               usage and limits in all namespaces\n"
-       "  kubectl quota top -w                           watch the usage in one namespace\n"},
-      {Command::kWho,
-       "who",
-       "Show who uses a quota, the largest users first",
-       {"wide", "json", "yaml", "csv"},
-       false,
-       "  kubectl quota who compute                      who uses it, by Deployment, Job, …\n"
-       "  kubectl quota who compute --name requests.cpu --by label=team\n"
-       "                                                 who uses one of its names, by label\n"
-       "  kubectl quota who clusterquota/team-a --by namespace\n"
-       "                                                 which namespaces use a ClusterQuota\n"},
-      {Command::kWhy,
-       "why",
-       "Explain why a workload has fewer pods than it wants",
-       {"json", "yaml"},
-       false,
-       "  kubectl quota why deployment/web               why it has fewer pods than it wants\n"},
-      {Command::kCheck,
-       "check",
-       "Tell whether all objects of manifests, and the pods that they create, would fit",
-       {"wide", "json", "yaml", "junit"},
-       false,
-       "  kubectl quota check -f app.yaml                would this fit?\n"
-       "  helm template . | kubectl quota check -f - --quota-file quota.yaml -o junit\n"
-       "                                                 the same in CI, without a cluster\n"},
-      {Command::kTree,
-       "tree",
-       "Show ClusterQuotas as a tree",
-       {"wide", "json", "yaml", "name"},
-       true,
-       "  kubectl quota tree                             ClusterQuotas as a tree\n"
-       "  kubectl quota tree -n team-a-dev               those that limit a namespace\n"},
-      {Command::kSuggest,
-       "suggest",
-       "Print a quota for what is used now, as YAML",
-       {},
-       false,
-       "  kubectl quota suggest --headroom 20%           a quota for what is used now\n"},
-      {Command::kReport,
-       "report",
-       "Print one HTML page with all limits and the largest users",
-       {"html"},
-       true,
-       "  kubectl quota report -A -o html > quota.html   a page to share\n"},
-      {Command::kVersion,
-       "version",
-       "Print the version of this plugin, and of the daemon if there is one",
-       {},
-       false,
-       "  kubectl quota version                          which version this is\n"},
-  };
-  return rows;
-}
-
-std::string FooterOf(const CommandRow& row) {
-  std::string text = "\nExamples:\n" + std::string(row.examples) + "\n";
-  if (!row.outputs.empty()) text += "Formats for -o: " + base::Join(row.outputs, ", ") + ".\n";
-  return text + "Flags of every command: see 'kubectl quota --help'.\n" + kExitCodes;
-}
-
-std::string FooterOfAll() {
-  std::string text = "\nExamples:\n";
-  for (const CommandRow& row : Rows()) text += row.examples;
-  return text + "\nFlags of one command: see 'kubectl quota COMMAND --help'.\n" + kExitCodes;
-}
-
-void AddCommonFlags(CLI::App& app, Options& options) {
-  Place& place = options.place;
-  app.add_option("-n,--namespace", place.ns, "The namespace; the context's if not given");
-  app.add_flag("-A,--all-namespaces", place.all_namespaces, "All namespaces");
-  app.add_option("-l,--selector", place.selector, "Only quotas with these labels, as app=web,!old");
-  app.add_option("-o,--output", options.output,
-                 "Output format: wide, name, json, yaml, csv, junit or html");
-  app.add_flag_callback(
-      "--no-headers", [&options] { options.headers = false; }, "Do not print column titles");
-  app.add_option("--context", place.context, "The context of the kubeconfig");
-  app.add_option("--kubeconfig", place.kubeconfig, "The kubeconfig to use");
-}
-
-void AddWhoFlags(CLI::App& app, WhoOptions& who) {
-  app.add_option("QUOTA", who.quota, "The quota: NAME, or KIND/NAME, as clusterquota/team-a")
-      ->required();
-  app.add_option("--name", who.name, "Only this name of its limits, as requests.cpu");
-  app.add_option("--by", who.by, "owner (the default), object, namespace, or label=KEY");
-  app.add_option("--most", who.most, "How many holders of each name are shown; 0: all")
-      ->capture_default_str();
-}
-
-void AddCheckFlags(CLI::App& app, CheckOptions& check) {
-  app.add_option("-f,--filename", check.files, "Manifests: a file, a folder, or - for stdin")
-      ->required()
-      ->expected(1)
-      ->take_all();
-  app.add_flag("--replace", check.replace, "Treat stored objects as new, not as changed");
-  app.add_flag("--server", check.server, "Also send new objects to the server as a dry run");
-  app.add_flag("--allow-unknown", check.allow_unknown,
-               "Say yes if all that is known fits, although something is not known");
-  app.add_flag("--validate,!--no-validate", check.validate,
-               "Fail at unknown fields; --validate=false ignores them");
-  app.add_option("--nodes", check.nodes, "How many nodes DaemonSets run on, instead of counting")
-      ->check(CLI::Range(0, 1'000'000));
-  app.add_option("--quota-file", check.quota_files,
-                 "File with the quotas, instead of the cluster's. The cluster is asked only for "
-                 "labels of namespaces, if a ClusterQuota needs them and no file has them")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--limitrange-file", check.limit_range_files, "LimitRanges for --quota-file")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--used-file", check.used_file, "What is used: quotas with status, or amounts");
-}
-
-void AddFlagsOf(Command command, CLI::App& app, Options& options) {
-  switch (command) {
-    case Command::kWho:
-      AddWhoFlags(app, options.who);
-      break;
-    case Command::kWhy:
-      app.add_option("OBJECT", options.why.objects, "KIND/NAME of what makes pods, or a pod's NAME")
-          ->required();
-      break;
-    case Command::kCheck:
-      AddCheckFlags(app, options.check);
-      break;
-    case Command::kTree:
-      app.add_option("QUOTA", options.tree.quota, "Only this ClusterQuota and those below it");
-      break;
-    case Command::kSuggest:
-      app.add_option("--headroom", options.suggest.headroom, "How much more than is used now")
-          ->capture_default_str();
-      break;
-    case Command::kVersion:
-      app.add_flag("--client", options.only_client, "Do not ask the cluster");
-      break;
-    case Command::kReport:
-    case Command::kComplete:
-    case Command::kTop:
-      break;
-  }
-}
 
 Leave WrongCall(const std::string& why) {
   return {.exit_code = 2,
           .text = "error: " + why + "\nSee 'kubectl quota --help' for help and examples.\n"};
+}
+
+// Returns the parts between commas. A part with a comma is quoted, as in CSV and kubectl.
+std::vector<std::string> SplitList(const std::vector<std::string>& lists) {
+  std::vector<std::string> parts;
+  for (const std::string& list : lists) {
+    std::string part;
+    bool quoted = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const bool quote = list[i] == '"';
+      if (quote && quoted && list.compare(i, 2, "\"\"") == 0) {
+        part += list[i++];
+      } else if (quote && (quoted || part.empty())) {
+        quoted = !quoted;
+      } else if (list[i] == ',' && !quoted) {
+        parts.push_back(std::exchange(part, ""));
+      } else {
+        part += list[i];
+      }
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// Turns the raw values into options.
+std::optional<Leave> Finish(const RawFlags& raw, Options& options) {
+  Place& place = options.place;
+  if (!raw.request_timeout.empty()) {
+    const bool seconds = raw.request_timeout.find_first_not_of("0123456789") == std::string::npos;
+    const auto timeout = base::ParseDuration(raw.request_timeout + (seconds ? "s" : ""));
+    if (!timeout || timeout->count() < 0) {
+      return WrongCall("--request-timeout " + raw.request_timeout +
+                       " must be seconds, or a number with a unit, such as 5s or 1m");
+    }
+    const auto limit = std::chrono::ceil<std::chrono::milliseconds>(*timeout);
+    if (limit.count() > 0) place.request_timeout = limit;
+  }
+  for (const std::string& extra : raw.as_user_extra) {
+    const std::size_t equals = extra.find('=');
+    if (equals == std::string::npos) {
+      return WrongCall("--as-user-extra " + extra + " must be KEY=VALUE");
+    }
+    place.flags.user.as_extra.emplace_back(extra.substr(0, equals), extra.substr(equals + 1));
+  }
+  CheckOptions& check = options.check;
+  check.server = raw.dry_run == "server";
+  for (auto* files : {&check.files, &check.quota_files, &check.limit_range_files}) {
+    *files = SplitList(*files);
+  }
+  if (!raw.quota_name.empty()) options.who.quota += "/" + raw.quota_name;
+  return std::nullopt;
+}
+
+std::optional<Leave> CheckManifests(const CheckOptions& check) {
+  if (check.files.empty() && check.kustomize.empty()) {
+    return WrongCall("--filename is required, or --kustomize");
+  }
+  if (!check.kustomize.empty() && (!check.files.empty() || check.recursive)) {
+    return WrongCall("-k cannot be used together with -f or -R");
+  }
+  if (check.quota_files.empty() && !(check.limit_range_files.empty() && check.used_file.empty())) {
+    return WrongCall("--limitrange-file and --used-file go with --quota-file");
+  }
+  if (check.server && !check.quota_files.empty()) {
+    return WrongCall("--dry-run=server and --quota-file cannot be used together");
+  }
+  return std::nullopt;
 }
 
 // Checks combinations of flags that the parser cannot check.
@@ -194,12 +104,8 @@ std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   if (options.place.all_namespaces && !row.all_namespaces) {
     return WrongCall(std::string(row.name) + " looks into one namespace: give -n instead of -A");
   }
-  const CheckOptions& check = options.check;
-  if (check.quota_files.empty() && !(check.limit_range_files.empty() && check.used_file.empty())) {
-    return WrongCall("--limitrange-file and --used-file go with --quota-file");
-  }
-  if (check.server && !check.quota_files.empty()) {
-    return WrongCall("--server and --quota-file cannot be used together");
+  if (options.command == Command::kCheck) {
+    if (auto wrong = CheckManifests(options.check)) return wrong;
   }
   if (options.watch && options.command != Command::kTop) return WrongCall("-w is for top only");
   if (options.place.all_namespaces && !options.place.ns.empty()) {
@@ -216,14 +122,157 @@ std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   return std::nullopt;
 }
 
-const CommandRow& RowOf(const std::map<CLI::App*, const CommandRow*>& commands) {
-  for (const auto& [app, row] : commands) {
-    if (app->parsed()) return *row;
+// The whole command line of `kubectl quota`.
+class CommandLine {
+ public:
+  CommandLine() : app(kAbout, "kubectl quota") {
+    app.footer(FooterOfAll());
+    app.fallthrough();
+    app.require_subcommand(0, 1);
+    AddCommonFlags(app, options, raw);
+    app.add_flag("-w,--watch", options.watch, "top: watch, and print a line for each change");
+    app.add_flag("--version", version, "The same as the command version");
+    for (const CommandRow& row : Rows()) {
+      CLI::App& command = *app.add_subcommand(row.name, row.about);
+      command.footer(FooterOf(row));
+      AddFlagsOf(row.command, command, options, raw);
+    }
+    help = app.add_subcommand("help", "Show the help of a command");
+    help->add_option("COMMAND", topic, "The command");
   }
-  return Rows().front();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  // The row of the command that was parsed.
+  [[nodiscard]] const CommandRow& Row() const {
+    for (const CommandRow& row : Rows()) {
+      if (app.got_subcommand(row.name)) return row;
+    }
+    return Rows().front();
+  }
+
+  CLI::App app;
+  Options options;
+  RawFlags raw;
+  bool version = false;
+  CLI::App* help = nullptr;
+  std::string topic;
+};
+
+Leave Help(const CommandLine& line) {
+  if (line.topic.empty()) {
+    // help() of the app would be that of the command "help".
+    const auto formatter = line.app.get_formatter();
+    return {.text =
+                formatter->make_help(&line.app, line.app.get_name(), CLI::AppFormatMode::Normal)};
+  }
+  const auto names = CommandNames();
+  if (!base::IsOneOf(line.topic, names)) {
+    return WrongCall("unknown command \"" + line.topic + "\"" + DidYouMean(line.topic, names));
+  }
+  return {.text = line.app.get_subcommand(line.topic)->help(line.app.get_name())};
+}
+
+// What is wrong with a flag that this command does not have.
+Leave UnknownFlag(const CommandRow& row, const std::string& word) {
+  const std::string flag = word.substr(0, word.find('='));
+  std::vector<std::string> names;
+  for (const CommandWords& command : KnownCommands()) {
+    const bool own = command.name.empty() || command.name == row.name;
+    for (const Flag& known : command.flags) {
+      if (own) names.push_back(known.name);
+      if (!own && base::IsOneOf(flag, {known.name, known.letter})) {
+        return WrongCall(flag + " is a flag of " + command.name + ", not of " + row.name);
+      }
+    }
+  }
+  return WrongCall("unknown flag: " + flag + DidYouMean(flag, names));
+}
+
+Leave Unexpected(const CommandLine& line) {
+  const std::vector<std::string> rest = line.app.remaining(true);
+  const std::string word = rest.empty() ? "" : rest.front();
+  const bool command = std::ranges::any_of(
+      Rows(), [&](const CommandRow& row) { return line.app.got_subcommand(row.name); });
+  if (word.starts_with('-')) return UnknownFlag(line.Row(), word);
+  if (command) return WrongCall("unexpected argument \"" + word + "\"");
+  return WrongCall("unknown command \"" + word + "\"" + DidYouMean(word, CommandNames()));
+}
+
+// `check --server` once asked for a dry run.
+bool LacksUrl(const std::vector<std::string>& words) {
+  const auto found = std::ranges::find(words, "--server");
+  return found != words.end() && (found + 1 == words.end() || (found + 1)->starts_with('-'));
+}
+
+std::optional<Leave> Parse(CommandLine& line, const std::vector<std::string>& arguments) {
+  if (LacksUrl(arguments)) {
+    return WrongCall(
+        "--server takes the URL of the API server, as in kubectl; a dry run on the server is "
+        "--dry-run=server");
+  }
+  try {
+    std::vector<std::string> words = ForParser(arguments);
+    std::ranges::reverse(words);
+    line.app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    return Leave{.exit_code = 0, .text = line.app.help()};
+  } catch (const CLI::ExtrasError&) {
+    return Unexpected(line);
+  } catch (const CLI::ParseError& error) {
+    return WrongCall(error.what());
+  }
+  if (line.help->parsed()) return Help(line);
+  const CommandRow& row = line.Row();
+  line.options.command = line.version ? Command::kVersion : row.command;
+  if (auto wrong = Finish(line.raw, line.options)) return wrong;
+  return Check(row, line.options);
+}
+
+std::vector<Flag> FlagsIn(const CLI::App& app) {
+  std::vector<Flag> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& letters = option->get_snames();
+    const std::string letter = letters.empty() ? "" : "-" + letters.front();
+    for (const std::string& name : option->get_lnames()) {
+      flags.push_back({"--" + name, letter, option->get_items_expected_max() > 0});
+    }
+  }
+  return flags;
 }
 
 }  // namespace
+
+bool CheckOptions::ReadsStdin() const {
+  return base::IsOneOf("-", files) || base::IsOneOf("-", quota_files) ||
+         base::IsOneOf("-", limit_range_files) || used_file == "-";
+}
+
+const std::vector<CommandWords>& KnownCommands() {
+  static const std::vector<CommandWords> commands = [] {
+    const CommandLine line;
+    std::vector<CommandWords> known{{"", {}, FlagsIn(line.app)}};
+    for (const CommandRow& row : Rows()) {
+      CommandWords words{row.name, {row.outputs.begin(), row.outputs.end()}, {}};
+      for (Flag& flag : FlagsIn(*line.app.get_subcommand(row.name))) {
+        if (flag.name != "--help") words.flags.push_back(std::move(flag));
+      }
+      known.push_back(std::move(words));
+    }
+    known.push_back({"help", {}, {}});
+    return known;
+  }();
+  return commands;
+}
+
+const Flag* FindFlag(const std::string& word) {
+  for (const CommandWords& command : KnownCommands()) {
+    for (const Flag& flag : command.flags) {
+      if (word == flag.name || (!flag.letter.empty() && word == flag.letter)) return &flag;
+    }
+  }
+  return nullptr;
+}
 
 Parsed ParseArguments(const std::vector<std::string>& arguments) {
   Parsed parsed;
@@ -233,35 +282,9 @@ Parsed ParseArguments(const std::vector<std::string>& arguments) {
     parsed.options.place = CompletionOf(parsed.options.complete.words).place;
     return parsed;
   }
-  CLI::App app(kAbout, "kubectl quota");
-  app.footer(FooterOfAll());
-  app.fallthrough();
-  app.require_subcommand(0, 1);
-  AddCommonFlags(app, parsed.options);
-  app.add_flag("-w,--watch", parsed.options.watch, "top: watch, and print a line for each change");
-  bool version = false;
-  app.add_flag("--version", version, "The same as the command version");
-  std::map<CLI::App*, const CommandRow*> commands;
-  for (const CommandRow& row : Rows()) {
-    CLI::App& command = *app.add_subcommand(row.name, row.about);
-    command.footer(FooterOf(row));
-    commands[&command] = &row;
-    AddFlagsOf(row.command, command, parsed.options);
-  }
-  try {
-    std::vector<std::string> words = WithLongFlags(arguments);
-    std::ranges::reverse(words);
-    app.parse(std::move(words));
-  } catch (const CLI::CallForHelp&) {
-    parsed.leave = Leave{.exit_code = 0, .text = app.help()};
-    return parsed;
-  } catch (const CLI::ParseError& error) {
-    parsed.leave = WrongCall(error.what());
-    return parsed;
-  }
-  const CommandRow& row = RowOf(commands);
-  parsed.options.command = version ? Command::kVersion : row.command;
-  parsed.leave = Check(row, parsed.options);
+  CommandLine line;
+  parsed.leave = Parse(line, arguments);
+  parsed.options = std::move(line.options);
   return parsed;
 }
 

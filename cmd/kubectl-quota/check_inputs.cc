@@ -1,17 +1,12 @@
 #include "cmd/kubectl-quota/check_inputs.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "cmd/kubectl-quota/manifest_files.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
 #include "pkg/inspect/helm.h"
@@ -20,51 +15,7 @@
 namespace kubectl_quota {
 namespace {
 
-namespace fs = std::filesystem;
-
 using inspect::Manifest;
-
-bool IsManifestFile(const fs::path& path) {
-  const std::string extension = path.extension();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json";
-}
-
-// Renderings of whole platforms have some megabytes.
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
-
-base::Error CannotRead(const std::string& path, std::error_code why) {
-  return WrongInput("cannot read " + path + ": " + why.message());
-}
-
-// Returns the file, or the files of a folder sorted by name.
-base::Result<std::vector<std::string>> FilesAt(const std::string& path) {
-  std::error_code error;
-  if (path == "-" || !fs::is_directory(path, error)) return std::vector<std::string>{path};
-  std::vector<std::string> files;
-  fs::directory_iterator entry(path, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (!IsManifestFile(entry->path())) continue;
-    const fs::file_status status = entry->status(error);  // of the target of a symbolic link
-    if (error) return CannotRead(entry->path(), error);
-    if (fs::is_regular_file(status)) files.push_back(entry->path());
-  }
-  if (error) return CannotRead(path, error);
-  if (files.empty()) return WrongInput("no .yaml, .yml or .json file in " + path);
-  std::ranges::sort(files);
-  return files;
-}
-
-base::Result<std::string> ReadStream(std::istream& in, const std::string& path) {
-  std::string text;
-  std::vector<char> piece(std::size_t{64} << 10);
-  while (in.read(piece.data(), static_cast<std::streamsize>(piece.size())), in.gcount() > 0) {
-    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-    if (text.size() > kMostBytes) return WrongInput(path + " is larger than 256 MiB");
-  }
-  // A folder can be opened, but not read.
-  if (in.bad()) return WrongInput("cannot read " + path);
-  return text;
-}
 
 constexpr std::pair<std::string_view, std::string_view> kClusterScoped[] = {
     {"", "Namespace"},
@@ -201,29 +152,6 @@ base::Error WrongInput(const std::string& why) {
   return {.code = base::ErrorCode::kInvalidArgument, .message = why};
 }
 
-base::Result<std::string> ReadText(const std::string& path) {
-  if (path == "-") return ReadStream(std::cin, "stdin");
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) return CannotRead(path, {errno, std::generic_category()});
-  return ReadStream(file, path);
-}
-
-base::Result<std::vector<Manifest>> ReadFiles(const std::vector<std::string>& paths) {
-  std::vector<Manifest> all;
-  for (const std::string& path : paths) {
-    const auto files = FilesAt(path);
-    if (!files) return files.error();
-    for (const std::string& file : *files) {
-      const auto text = ReadText(file);
-      if (!text) return text.error();
-      auto manifests = inspect::ReadManifests(*text, file == "-" ? "stdin" : file);
-      if (!manifests) return manifests.error();
-      std::ranges::move(*manifests, std::back_inserter(all));
-    }
-  }
-  return all;
-}
-
 bool IsNamespace(const Manifest& manifest) {
   return api::Kind(manifest.object) == "Namespace" && api::ApiVersion(manifest.object) == "v1" &&
          !api::Name(manifest.object).empty();
@@ -231,7 +159,7 @@ bool IsNamespace(const Manifest& manifest) {
 
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns,
                                                const client::Discovered& kinds) {
-  auto manifests = ReadFiles(options.check.files);
+  auto manifests = ReadChecked(options.check);
   if (!manifests) return manifests.error();
   if (manifests->empty()) return WrongInput("no objects passed to check");
   ManifestsByNamespace groups;

@@ -16,11 +16,6 @@ using ManifestsByNamespace = std::map<std::string, std::vector<inspect::Manifest
 
 // The error of a wrong file or call: kInvalidArgument.
 base::Error WrongInput(const std::string& why);
-// Returns the text of a file; "-" is stdin.
-base::Result<std::string> ReadText(const std::string& path);
-// Returns all manifests in these files and folders.
-base::Result<std::vector<inspect::Manifest>> ReadFiles(const std::vector<std::string>& paths);
-
 // True for a Namespace with a name.
 bool IsNamespace(const inspect::Manifest& manifest);
 

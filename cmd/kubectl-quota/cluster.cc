@@ -17,6 +17,13 @@ ServedQuotaApi Titled(quota::QuotaApi api) {
   return {.api = std::move(api), .kind = std::move(kind)};
 }
 
+// True if no other request can succeed either.
+bool IsUnreachable(const base::Error& error) {
+  const bool answered =
+      error.Is(base::ErrorCode::kMalformed) || error.Is(base::ErrorCode::kTooLarge);
+  return error.http_status == 0 ? !answered : error.http_status == 401;
+}
+
 }  // namespace
 
 std::vector<ServedQuotaApi> KnownQuotaApis() {
@@ -62,7 +69,11 @@ base::Task<const client::Discovered*> Cluster::Kinds() {
     kinds_ = std::move(*discovered);
     co_return &*kinds_;
   }
-  terminal_.Doubt("only ResourceQuotas are read: " + ErrorText(discovered.error()));
+  if (IsUnreachable(discovered.error())) {
+    unreachable_ = discovered.error();
+  } else {
+    terminal_.Doubt("only ResourceQuotas are read: " + ErrorText(discovered.error()));
+  }
   // Store the empty answer, too: discovery is not tried again, and there is only one warning.
   kinds_ = client::Discovered();
   co_return &*kinds_;
@@ -81,6 +92,7 @@ base::Task<const std::vector<ServedQuotaApi>*> Cluster::QuotaApis() {
 base::Task<base::Result<void>> Cluster::List(informers::ReflectorOptions what,
                                              std::function<void(const json::Value&)> object,
                                              std::function<void()> restart) {
+  if (unreachable_) co_return *unreachable_;
   terminal_.Reading(what.resource.WithoutVersion().ToString());
   const auto count = [this, object = std::move(object)](const json::Value& value) {
     terminal_.CountRead();
@@ -93,6 +105,7 @@ base::Task<base::Result<void>> Cluster::List(informers::ReflectorOptions what,
 }
 
 base::Task<base::Result<json::Value>> Cluster::Get(std::string path) {
+  if (unreachable_) co_return *unreachable_;
   client::ApiRequest request;
   request.path = std::move(path);
   co_return co_await client::DoJson(client_, std::move(request));

@@ -49,8 +49,14 @@ class Cluster {
   // Kubernetes' own quota API.
   [[nodiscard]] const quota::QuotaApi& core() const { return core_; }
 
-  // Returns the served kinds; asks the server once. If that fails, it warns and returns no kinds.
+  // Returns the served kinds; asks the server once. If that fails, it warns and returns no kinds;
+  // if nothing answers, or the user is not known, it does not warn: each later request has that
+  // error.
   base::Task<const client::Discovered*> Kinds();
+  // Returns why Kinds() could not ask at all; nullptr if it could. Nothing else is asked then.
+  [[nodiscard]] const base::Error* Unreachable() const {
+    return unreachable_ ? &*unreachable_ : nullptr;
+  }
   // Returns the served quota APIs. Kubernetes' own is always included.
   base::Task<const std::vector<ServedQuotaApi>*> QuotaApis();
 
@@ -76,6 +82,7 @@ class Cluster {
   Terminal& terminal_;
   const quota::QuotaApi core_;
   std::optional<client::Discovered> kinds_;
+  std::optional<base::Error> unreachable_;
   std::vector<ServedQuotaApi> apis_;
 };
 

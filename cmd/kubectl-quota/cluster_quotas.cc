@@ -108,7 +108,8 @@ base::Error NoSuchClusterQuota(const std::string& wanted, const inspect::Forest&
       .reason = "NotFound"};
 }
 
-base::Error NoClusterQuotas() {
+base::Error NoClusterQuotas(const Cluster& cluster) {
+  if (const base::Error* unreachable = cluster.Unreachable()) return *unreachable;
   return {.code = base::ErrorCode::kInvalidArgument,
           .message = "the server doesn't have a resource type \"clusterquotas\""};
 }

@@ -37,7 +37,7 @@ std::string NameOfClusterQuota(const std::string& wanted);
 
 // The errors for a name that does not exist, and for a server without ClusterQuotas.
 base::Error NoSuchClusterQuota(const std::string& wanted, const inspect::Forest& forest);
-base::Error NoClusterQuotas();
+base::Error NoClusterQuotas(const Cluster& cluster);
 
 // Returns the namespaces that the quota limits. Errors: of listing namespaces.
 base::Task<base::Result<std::set<std::string>>> NamespacesOf(Cluster& cluster,

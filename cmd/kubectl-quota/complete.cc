@@ -53,6 +53,7 @@ base::Task<Outcome> Complete(Session& session) {
         co_await AddNames(session.cluster, kind.resource, session.ns, kind.prefix, names);
       }
       break;
+    case Completion::Names::kCommands:
     case Completion::Names::kFiles:
     case Completion::Names::kNone:
       break;

@@ -13,42 +13,20 @@ namespace {
 using Words = std::vector<std::string>;
 using Names = Completion::Names;
 
-const Words kCommonFlags{"--namespace", "--all-namespaces", "--selector",   "--output",
-                         "--context",   "--kubeconfig",     "--no-headers", "--help"};
-
-struct CommandWords {
-  Words flags;
-  Words outputs;
-  Names names = Names::kNone;
-};
-
-const std::map<std::string, CommandWords>& Commands() {
-  static const std::map<std::string, CommandWords> commands{
-      {"top", {{"--watch"}, {"wide", "json", "yaml", "csv"}, Names::kNone}},
-      {"who", {{"--name", "--by", "--most"}, {"wide", "json", "yaml", "csv"}, Names::kQuotas}},
-      {"why", {{}, {"json", "yaml"}, Names::kWorkloads}},
-      {"check",
-       {{"--filename", "--replace", "--allow-unknown", "--server", "--validate=false", "--nodes",
-         "--quota-file", "--limitrange-file", "--used-file"},
-        {"json", "yaml", "junit"},
-        Names::kNone}},
-      {"tree", {{}, {"wide", "json", "yaml", "name"}, Names::kClusterQuotas}},
-      {"suggest", {{"--headroom"}, {}, Names::kNone}},
-      {"report", {{}, {"html"}, Names::kNone}},
-      {"version", {}},
-  };
-  return commands;
+// The names from the cluster that complete an argument of a command.
+Names NamesFor(const std::string& command) {
+  static const std::map<std::string, Names> names{{"who", Names::kQuotas},
+                                                  {"why", Names::kWorkloads},
+                                                  {"tree", Names::kClusterQuotas},
+                                                  {"help", Names::kCommands}};
+  const auto found = names.find(command);
+  return found == names.end() ? Names::kNone : found->second;
 }
 
-// Flags whose next word is their value.
+// True if the next word is the value of this one.
 bool TakesValue(const std::string& word) {
-  static const std::set<std::string> flags{
-      "-n",          "--namespace", "-l",           "--selector",
-      "-o",          "--output",    "--context",    "--kubeconfig",
-      "--name",      "--by",        "--most",       "-f",
-      "--filename",  "--nodes",     "--quota-file", "--limitrange-file",
-      "--used-file", "--headroom"};
-  return flags.contains(word);
+  const Flag* flag = FindFlag(word);
+  return flag != nullptr && flag->takes_value;
 }
 
 // The command among the words ("top" if there is none), and the number of other words after it.
@@ -70,66 +48,100 @@ Called CalledIn(const Words& words) {
   return called;
 }
 
-void ReadPlace(const Words& words, Place& place) {
-  const auto set = [&](const std::string& flag, const std::string& value) {
-    if (flag == "-n" || flag == "--namespace") place.ns = value;
-    if (flag == "--context") place.context = value;
-    if (flag == "--kubeconfig") place.kubeconfig = value;
-  };
+bool IsCommon(const Flag& flag) {
+  return std::ranges::any_of(KnownCommands().front().flags,
+                             [&](const Flag& common) { return common.name == flag.name; });
+}
+
+// Returns the place that the flags of every command name, in front of the last word.
+Place PlaceIn(const Words& words) {
+  Words flags;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    const std::size_t equals = words[i].find('=');
-    if (equals != std::string::npos) {
-      set(words[i].substr(0, equals), words[i].substr(equals + 1));
-    } else if (i + 2 < words.size()) {
-      set(words[i], words[i + 1]);
-    }
+    const Flag* flag = FindFlag(words[i].substr(0, words[i].find('=')));
+    if (flag == nullptr || !IsCommon(*flag)) continue;
+    const bool next = flag->takes_value && words[i].find('=') == std::string::npos;
+    if (next && i + 2 >= words.size()) break;  // its value is being typed
+    flags.push_back(words[i]);
+    if (next) flags.push_back(words[++i]);
   }
+  return ParseArguments(flags).options.place;
 }
 
 void CompleteValue(const std::string& flag, const CommandWords& command, Completion& completion) {
+  static const std::set<std::string> files{"-f",           "--filename",
+                                           "-k",           "--kustomize",
+                                           "--kubeconfig", "--certificate-authority",
+                                           "--client-key", "--client-certificate"};
   if (flag == "-n" || flag == "--namespace") completion.names = Names::kNamespaces;
   if (flag == "-o" || flag == "--output") completion.words = command.outputs;
   if (flag == "--by") completion.words = {"owner", "object", "namespace", "label="};
-  if (flag == "-f" || flag == "--filename" || flag == "--kubeconfig" || flag.ends_with("-file")) {
-    completion.names = Names::kFiles;
+  if (flag == "--dry-run") completion.words = {"none", "client", "server"};
+  if (files.contains(flag) || flag.ends_with("-file")) completion.names = Names::kFiles;
+}
+
+const CommandWords& WordsOf(const std::string& name) {
+  static const CommandWords none;
+  for (const CommandWords& command : KnownCommands()) {
+    if (command.name == name && !name.empty()) return command;
   }
+  return none;
+}
+
+// Returns the names of the flags that a command may have.
+Words FlagNames(const CommandWords& command) {
+  Words names;
+  for (const auto* flags : {&KnownCommands().front().flags, &command.flags}) {
+    for (const Flag& flag : *flags) {
+      if (flag.name != "--watch" || command.name == "top") names.push_back(flag.name);
+    }
+  }
+  return names;
 }
 
 }  // namespace
 
-Words WithLongFlags(Words words) {
-  static const std::map<char, std::string> names{{'n', "namespace"}, {'A', "all-namespaces"},
-                                                 {'l', "selector"},  {'o', "output"},
-                                                 {'w', "watch"},     {'f', "filename"}};
-  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
-    std::string& word = words[i];
-    if (TakesValue(word)) {
-      ++i;
-    } else if (word.size() > 2 && word[0] == '-' && word[2] == '=') {
-      const auto name = names.find(word[1]);
-      if (name != names.end()) word = "--" + name->second + word.substr(2);
+Words ForParser(const Words& words) {
+  Words parsed;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--") {
+      parsed.insert(parsed.end(), words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
+      return parsed;
     }
+    const std::size_t equals = words[i].find('=');
+    const Flag* flag = FindFlag(words[i].substr(0, equals));
+    const bool own_value = flag != nullptr && equals != std::string::npos;
+    if (own_value && flag->takes_value) {
+      parsed.push_back(flag->name);
+      parsed.push_back(words[i].substr(equals + 1));
+    } else if (own_value) {
+      parsed.push_back(flag->name + words[i].substr(equals));
+    } else {
+      parsed.push_back(words[i]);
+    }
+    if (TakesValue(words[i]) && i + 1 < words.size()) parsed.push_back(words[++i]);
   }
-  return words;
+  return parsed;
 }
 
 Completion CompletionOf(const Words& words) {
   Completion completion;
   if (words.empty()) return completion;
   completion.typed = words.back();
-  ReadPlace(words, completion.place);
+  completion.place = PlaceIn(words);
   const Called called = CalledIn(words);
-  const auto found = Commands().find(called.command.value_or("top"));
-  const CommandWords command = found == Commands().end() ? CommandWords() : found->second;
+  const CommandWords& command = WordsOf(called.command.value_or("top"));
+  const Names names = NamesFor(command.name);
   if (words.size() > 1 && TakesValue(words[words.size() - 2])) {
     CompleteValue(words[words.size() - 2], command, completion);
   } else if (completion.typed.starts_with("-")) {
-    completion.words = kCommonFlags;
-    completion.words.insert(completion.words.end(), command.flags.begin(), command.flags.end());
-  } else if (!called.command) {
-    for (const auto& [name, row] : Commands()) completion.words.push_back(name);
-  } else if (called.arguments == 0 || command.names == Names::kWorkloads) {
-    completion.names = command.names;
+    completion.words = FlagNames(command);
+  } else if (!called.command || (names == Names::kCommands && called.arguments == 0)) {
+    for (const CommandWords& row : KnownCommands()) {
+      if (!row.name.empty()) completion.words.push_back(row.name);
+    }
+    std::ranges::sort(completion.words);
+  } else if (called.arguments == 0 || names == Names::kWorkloads) {
+    completion.names = names;
   }
   return completion;
 }

@@ -11,10 +11,20 @@ namespace kubectl_quota {
 
 // The candidates for the last word: fixed words, or names from the cluster.
 struct Completion {
-  enum class Names { kNone, kNamespaces, kQuotas, kClusterQuotas, kWorkloads, kFiles };
+  enum class Names {
+    kNone,
+    kNamespaces,
+    kQuotas,
+    kClusterQuotas,
+    kWorkloads,
+    kFiles,
+    kCommands,
+  };
   std::vector<std::string> words;
   Names names = Names::kNone;
-  [[nodiscard]] bool AsksCluster() const { return names != Names::kNone && names != Names::kFiles; }
+  [[nodiscard]] bool AsksCluster() const {
+    return names != Names::kNone && names != Names::kFiles && names != Names::kCommands;
+  }
   std::string typed;  // the beginning of the word
   Place place;        // from the flags before it
 };
@@ -26,8 +36,9 @@ Completion CompletionOf(const std::vector<std::string>& words);
 // directive for the shell (4: no files; 0: files).
 std::string CompletionText(const Completion& completion, const std::vector<std::string>& names);
 
-// Returns the words with "--name=VALUE" for each "-n=VALUE", as kubectl reads it: the parser would
-// take the "=" for a part of the value. Words behind "--", and values of flags, stay as they are.
-std::vector<std::string> WithLongFlags(std::vector<std::string> words);
+// Returns the words with two of them for each "-n=VALUE" and "--name=VALUE", as kubectl reads them:
+// the parser would take the "=" of a short flag for a part of the value, and an empty value for a
+// missing one. Words behind "--", and values of flags, stay as they are.
+std::vector<std::string> ForParser(const std::vector<std::string>& words);
 
 }  // namespace kubectl_quota

@@ -28,7 +28,7 @@ class LiveSpace {
   // `policies` are used instead of the cluster's classes of the same names.
   base::Task<base::Result<void>> Read(const std::vector<inspect::Manifest>& manifests,
                                       const ClusterPolicies& policies, ClusterLimits& limits);
-  // Adds the needs of one manifest; with --server, also the server's answer to it.
+  // Adds the needs of one manifest; with --dry-run=server, also the server's answer to it.
   base::Task<base::Result<void>> Add(json::Value object, inspect::Checked& checked);
   // Adds the result to `checked`, and charges it to `limits`. Call last.
   void Close(ClusterLimits& limits, inspect::Checked& checked);

@@ -5,13 +5,14 @@
 
 #include <glog/logging.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
-#include <cstdlib>
-#include <filesystem>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "cmd/kubectl-quota/commands.h"
@@ -19,32 +20,59 @@
 #include "pkg/base/task_group.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/rest_client.h"
+#include "pkg/inspect/foreign_text.h"
 
 namespace kubectl_quota {
 namespace {
 
-// Like kubectl, prefers the user's kubeconfig to the service account, even in a pod.
-std::optional<std::string> EnvironmentOfUser(std::string_view name) {
-  if (name != "KUBERNETES_SERVICE_HOST") return client::ProcessEnvironment(name);
-  const std::string home = client::ProcessEnvironment("HOME").value_or("");
-  const bool has_config = !client::ProcessEnvironment("KUBECONFIG").value_or("").empty() ||
-                          std::filesystem::exists(home + "/.kube/config");
-  return has_config ? std::nullopt : client::ProcessEnvironment(name);
+// The level of -v from which kubectl prints requests.
+constexpr int kPrintRequests = 6;
+
+// What an exec plugin may do with standard input, as in kubectl.
+client::PluginInput InputOf(const Options& options) {
+  if (options.check.ReadsStdin()) return client::PluginInput::kTaken;
+  return ::isatty(STDIN_FILENO) == 1 ? client::PluginInput::kTerminal
+                                     : client::PluginInput::kNotTerminal;
 }
 
-base::Result<client::ClusterConfig> LoadConfig(const Place& place) {
+base::Result<client::ClusterConfig> LoadConfig(const Options& options) {
   client::LoadOptions load;
-  load.kubeconfig = place.kubeconfig;
-  load.context = place.context;
-  load.environment = EnvironmentOfUser;
+  load.kubeconfig = options.place.kubeconfig;
+  load.context = options.place.context;
+  load.environment = client::ProcessEnvironment;
   load.home = client::ProcessEnvironment("HOME").value_or("");
+  load.caller.flags = options.place.flags;
+  load.caller.input = InputOf(options);
   return client::LoadClusterConfig(load);
 }
+
+// Prints each request, as kubectl does with -v=6.
+class RequestPrinter final : public client::RequestObserver {
+ public:
+  // `server`: "https://10.0.0.1:6443". The terminal must outlive it.
+  RequestPrinter(Terminal& terminal, std::string server)
+      : terminal_(terminal), server_(std::move(server)) {}
+  void OnExchange(const client::Exchange& exchange) override {
+    const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(exchange.took);
+    terminal_.Fail(
+        inspect::Line(std::string(exchange.verb) + " " + server_ + std::string(exchange.target) +
+                      " " + (exchange.code == 0 ? "no answer" : std::to_string(exchange.code)) +
+                      " in " + std::to_string(took.count()) + " ms"));
+  }
+  void OnRetry(std::string_view verb, int code) override {
+    terminal_.Fail(inspect::Line(std::string(verb) + " is repeated after " +
+                                 (code == 0 ? "no answer" : std::to_string(code))));
+  }
+
+ private:
+  Terminal& terminal_;
+  std::string server_;
+};
 
 using Performed = std::function<base::Task<Outcome>(Session& session)>;
 
 int RunCommand(const Options& options, Terminal& terminal, Performed perform = Perform) {
-  auto config = LoadConfig(options.place);
+  auto config = LoadConfig(options);
   if (!config) return Report(terminal, config.error());
   boost::asio::io_context io{1};
   base::RealScheduler scheduler(io.get_executor());
@@ -52,9 +80,14 @@ int RunCommand(const Options& options, Terminal& terminal, Performed perform = P
   if (options.place.all_namespaces) ns.clear();
   // Pages are passed on to others, so they name the server but not the user's files.
   const http::Url& server = config->server;
-  std::string source = server.scheme + "://" + server.Authority() + server.path;
-  auto client = client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
-                                      {.user_agent = "kubectl-quota/" QCM_VERSION});
+  const std::string authority = server.scheme + "://" + server.Authority();
+  std::string source = authority + server.path;
+  RequestPrinter printer(terminal, authority);
+  auto client =
+      client::NewRestClient(io.get_executor(), scheduler, std::move(*config),
+                            {.user_agent = "kubectl-quota/" QCM_VERSION,
+                             .observer = options.verbosity >= kPrintRequests ? &printer : nullptr,
+                             .timeout = options.place.request_timeout});
   if (!client) return Report(terminal, client.error());
   Cluster cluster(**client, scheduler, terminal);
   Session session{cluster, scheduler, options, std::move(ns), std::move(source)};
@@ -104,14 +137,13 @@ int Run(const std::vector<std::string>& arguments) {
   }
   if (parsed.options.command == Command::kVersion) {
     terminal.Write("kubectl-quota " QCM_VERSION "\n");
-    const bool cluster =
-        !parsed.options.only_client && LoadConfig(parsed.options.place).has_value();
+    const bool cluster = !parsed.options.only_client && LoadConfig(parsed.options).has_value();
     if (!cluster) return kYes;
   }
   if (parsed.options.command == Command::kComplete) {
     // Fixed words need no cluster. Without a cluster nothing else is offered.
     const Completion completion = CompletionOf(parsed.options.complete.words);
-    if (!completion.AsksCluster() || !LoadConfig(parsed.options.place)) {
+    if (!completion.AsksCluster() || !LoadConfig(parsed.options)) {
       terminal.Write(CompletionText(completion, {}));
       return kYes;
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "cmd/kubectl-quota/did_you_mean.h"
 #include "pkg/base/text.h"
 #include "pkg/inspect/owners.h"
 
@@ -25,13 +26,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kShortNa
     {"quota", "resourcequotas"},
 }};
 
-bool IsCalled(const client::ApiResource& resource, std::string_view word) {
-  const std::string suffix = resource.gvr.group.empty() ? "" : "." + resource.gvr.group;
-  const std::string kind = base::ToLower(resource.kind);
-  return word == resource.gvr.resource || word == kind || word == resource.gvr.resource + suffix ||
-         word == kind + suffix;
-}
-
 std::string FullName(std::string_view word) {
   const auto* found =
       std::ranges::find(kShortNames, word, [](const auto& row) { return row.first; });
@@ -42,6 +36,44 @@ std::string FullName(std::string_view word) {
 bool MayBePlural(std::string_view plural, std::string_view kind) {
   const std::string lower = base::ToLower(kind);
   return plural.starts_with(lower.substr(0, lower.size() - 1)) && plural.size() <= lower.size() + 3;
+}
+
+// True for "deployments", "deployment", "deploy", alone or with ".apps" or ".v1.apps".
+bool IsCalled(const client::ApiResource& resource, std::string_view word) {
+  const std::size_t dot = std::min(word.find('.'), word.size());
+  const std::string name = FullName(word.substr(0, dot));
+  if (name != resource.gvr.resource && name != base::ToLower(resource.kind)) return false;
+  if (dot == word.size()) return resource.preferred;
+  const std::string_view suffix = word.substr(dot + 1);
+  return (suffix == resource.gvr.group && resource.preferred) ||
+         suffix == resource.gvr.version + "." + resource.gvr.group;
+}
+
+const client::ApiResource* FindType(const client::Discovered& kinds, const std::string& word) {
+  const std::string lower = base::ToLower(word);
+  const auto found = std::ranges::find_if(
+      kinds.resources, [&](const auto& resource) { return IsCalled(resource, lower); });
+  return found == kinds.resources.end() ? nullptr : &*found;
+}
+
+// Returns kubectl's error for a type that the server does not have, with the one that may be meant.
+base::Error NoSuchType(const client::Discovered& kinds, const std::string& word) {
+  std::vector<std::string> known;
+  for (const auto& [shortened, full] : kShortNames) known.emplace_back(shortened);
+  for (const client::ApiResource& resource : kinds.resources) {
+    known.push_back(resource.gvr.resource);
+    known.push_back(base::ToLower(resource.kind));
+  }
+  return {.code = base::ErrorCode::kInvalidArgument,
+          .message =
+              "the server doesn't have a resource type \"" + word + "\"" + DidYouMean(word, known)};
+}
+
+const api::GroupVersionResource kBarePods{"", "v1", "pods"};
+
+base::Error NoName(const std::string& type) {
+  return {.code = base::ErrorCode::kInvalidArgument,
+          .message = "a name is missing behind " + type + "; a pod of that name is pod/" + type};
 }
 
 }  // namespace
@@ -57,16 +89,38 @@ std::string GuessedResource(std::string_view kind) {
 
 base::Task<base::Result<NamedKind>> FindNamed(Cluster& cluster, std::string argument) {
   const client::Discovered* kinds = co_await cluster.Kinds();
+  if (const base::Error* unreachable = cluster.Unreachable()) co_return *unreachable;
   const std::size_t slash = argument.find('/');
   const bool bare = slash == std::string::npos;
-  const std::string word = bare ? "pods" : FullName(base::ToLower(argument.substr(0, slash)));
+  const std::string word = bare ? "pods" : argument.substr(0, slash);
   const std::string name = bare ? argument : argument.substr(slash + 1);
-  const auto found = std::ranges::find_if(kinds->resources, [&](const auto& resource) {
-    return resource.preferred && IsCalled(resource, word);
+  const client::ApiResource* type = FindType(*kinds, word);
+  if (type == nullptr) co_return NoSuchType(*kinds, word);
+  if (name.empty()) co_return NoName(word);
+  co_return NamedKind{type, name};
+}
+
+base::Task<base::Result<std::vector<std::string>>> WithTypes(Cluster& cluster,
+                                                             std::vector<std::string> arguments,
+                                                             std::string ns) {
+  const bool slash = std::ranges::any_of(arguments, [](const std::string& argument) {
+    return argument.find('/') != std::string::npos;
   });
-  if (found != kinds->resources.end() && !name.empty()) co_return NamedKind{&*found, name};
-  co_return base::Error{.code = base::ErrorCode::kInvalidArgument,
-                        .message = "the server doesn't have a resource type \"" + word + "\""};
+  if (slash || arguments.empty()) co_return arguments;
+  const client::Discovered* kinds = co_await cluster.Kinds();
+  const std::string type = arguments.front();
+  if (FindType(*kinds, type) == nullptr) {
+    const base::Error error = NoSuchType(*kinds, type);
+    if (arguments.size() == 1 || !error.message.ends_with('?')) co_return arguments;
+    // It may be a pod with such a name.
+    const auto pod = co_await cluster.Get(kBarePods.Path(ns, type));
+    if (!pod && pod.error().Is(base::ErrorCode::kNotFound)) co_return error;
+    co_return arguments;
+  }
+  if (arguments.size() == 1) co_return NoName(type);
+  arguments.erase(arguments.begin());
+  for (std::string& name : arguments) name.insert(0, type + "/");
+  co_return arguments;
 }
 
 base::Task<base::Result<json::Value>> GetObject(Cluster& cluster, NamedKind named, std::string ns) {

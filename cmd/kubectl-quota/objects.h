@@ -13,11 +13,18 @@
 
 namespace kubectl_quota {
 
-// "deployment/web", "deploy/web", "deployments.apps/web"; a bare name is a pod's.
+// "deployment/web", "deploy/web", "deployments.apps/web", "deploy.v1.apps/web"; a bare name is a
+// pod's.
 struct NamedKind {
   const client::ApiResource* resource = nullptr;
   std::string name;
 };
+// Returns TYPE/NAME for each name if the first of several arguments without a slash is a type, as
+// in `deploy web api`; else the arguments. Errors: kInvalidArgument for a type without a name, or
+// one that is mistyped.
+base::Task<base::Result<std::vector<std::string>>> WithTypes(Cluster& cluster,
+                                                             std::vector<std::string> arguments,
+                                                             std::string ns);
 // Errors: kInvalidArgument, in kubectl's words, for a kind that the server does not have.
 base::Task<base::Result<NamedKind>> FindNamed(Cluster& cluster, std::string argument);
 

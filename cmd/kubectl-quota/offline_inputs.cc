@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "cmd/kubectl-quota/manifest_files.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/config/yaml.h"
 #include "pkg/inspect/apply.h"

@@ -33,7 +33,7 @@ base::Result<Chosen> ChooseTop(Session& session, std::unique_ptr<inspect::Forest
 base::Task<base::Result<Chosen>> ChooseListed(Session& session) {
   auto forest = co_await ReadForest(session.cluster);
   if (!forest) co_return forest.error();
-  if (*forest == nullptr) co_return NoClusterQuotas();
+  if (*forest == nullptr) co_return NoClusterQuotas(session.cluster);
   auto chosen = ChooseTop(session, std::move(*forest));
   const std::string ns = session.options.place.ns;
   if (!chosen || ns.empty()) co_return chosen;

@@ -38,8 +38,9 @@ bool IsMeant(const ReadQuota& read, const std::string& wanted) {
   if (slash == std::string::npos) return read.quota.key.name == wanted;
   const std::string kind = wanted.substr(0, slash);
   const std::string& own = read.of->kind;
-  const bool of_kind = own.empty() ? kind == "resourcequota" || kind == "quota"
-                                   : kind == own || kind == own.substr(0, own.find('.'));
+  const bool of_kind = own.empty()
+                           ? base::IsOneOf(kind, {"resourcequota", "resourcequotas", "quota"})
+                           : kind == own || kind == own.substr(0, own.find('.'));
   return of_kind && read.quota.key.name == wanted.substr(slash + 1);
 }
 
@@ -129,7 +130,7 @@ base::Task<base::Result<Meant>> FindClusterQuota(Session& session, std::string n
     co_return *unknown;
   }
   if (!forest) co_return forest.error();
-  if (*forest == nullptr) co_return unknown.value_or(NoClusterQuotas());
+  if (*forest == nullptr) co_return unknown.value_or(NoClusterQuotas(session.cluster));
   if ((*forest)->Find(name) == nullptr) {
     co_return unknown.value_or(NoSuchClusterQuota(name, **forest));
   }

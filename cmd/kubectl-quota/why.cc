@@ -223,7 +223,9 @@ base::Task<Outcome> Why(Session& session) {
   const std::string& output = session.options.output;
   bool refused = false;
   json::Array values;
-  for (const std::string& argument : session.options.why.objects) {
+  const auto objects = co_await WithTypes(session.cluster, session.options.why.objects, session.ns);
+  if (!objects) co_return objects.error();
+  for (const std::string& argument : *objects) {
     auto one = co_await ExplainOne(session, argument);
     if (!one) co_return one.error();
     refused = refused || one->refused;

@@ -110,7 +110,7 @@ TEST_CASE("kubectl quota check tells what would fit, and charges only changes",
         "compute   pods           0        3       3       4       yes\n"
         "compute   requests.cpu   0        1500m   1500m   2       yes\n"
         "Yes: all of it fits.\n");
-  const auto asked = cluster.AskHere({"check", "--server", "-f", fits});
+  const auto asked = cluster.AskHere({"check", "--dry-run=server", "-f", fits});
   CHECK(asked.exit_code == 0);
   CHECK_THAT(asked.output, Contains("server: deployment.apps/web is accepted\n"));
   CHECK_FALSE(s.api().Exists(s.Path("deployments", "web")));
@@ -218,7 +218,7 @@ TEST_CASE("kubectl quota check refuses objects of a namespace that does not exis
   CHECK(no.output == "pod/p: namespaces \"" + ns +
                          "\" not found\n"
                          "No: 1 object or its pods would be refused whatever is free.\n");
-  const auto asked = plugin.Ask({"check", "-n", ns, "-f", file, "--server"});
+  const auto asked = plugin.Ask({"check", "-n", ns, "-f", file, "--dry-run=server"});
   CHECK(asked.exit_code == 1);
   CHECK_THAT(asked.output,
              Contains("server: pod/p is refused: namespaces \"" + ns + "\" not found\n"));

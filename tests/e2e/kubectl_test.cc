@@ -1,17 +1,10 @@
 // The output of kubectl on both tiers, with the daemon's status.
 #include <catch2/catch.hpp>
 
-#include "tests/e2e/harness/scenario.h"
+#include "tests/e2e/harness/plugin_scenario.h"
 
 namespace e2e::kubectl_test {
 namespace {
-
-// The server's own kubectl, else the one on PATH.
-std::string Kubectl() {
-  const char* assets = std::getenv("KUBEBUILDER_ASSETS");
-  if (assets != nullptr && *assets != '\0') return std::string(assets) + "/kubectl";
-  return FindProgram("kubectl");
-}
 
 class KubectlUser {
  public:

@@ -224,11 +224,12 @@ TEST_CASE("check: a refusal of the server is a no", "[kubectl-quota]") {
                        .http_status = 422,
                        .reason = "Invalid"};
   };
-  const auto told = plugin.Check(kPod, {"--server"});
+  const auto told = plugin.Check(kPod, {"--dry-run=server"});
   CHECK(told.code == 1);
   CHECK_THAT(told.output, Contains("server: pod/p is refused: bad name (otherwise than foreseen)\n"
                                    "No: the server refuses 1 object.\n"));
-  CHECK_THAT(plugin.Check(kPod, {"--server", "-o", "json"}).output, Contains("\"fits\": false"));
+  CHECK_THAT(plugin.Check(kPod, {"--dry-run=server", "-o", "json"}).output,
+             Contains("\"fits\": false"));
 }
 
 TEST_CASE("suggest, top and who tell in documents what could not be seen", "[kubectl-quota]") {

@@ -21,6 +21,11 @@ TEST_CASE("completion: commands, flags and values are offered where they are all
   CHECK(Text({"-o", "y"}) == "yaml\n:4\n");
   CHECK(Text({"tree", "-o", "n"}) == "name\n:4\n");
   CHECK(Text({"check", "-f", ""}) == ":0\n");
+  CHECK(Text({"check", "--dry-run", "s"}) == "server\n:4\n");
+  CHECK(Text({"top", "--as"}) == "--as\n--as-group\n--as-uid\n--as-user-extra\n:4\n");
+  CHECK(Text({"who", "x", "--wat"}) == ":4\n");
+  CHECK(Text({"help", "w"}) == "who\nwhy\n:4\n");
+  CHECK(Text({"check", "--kust"}) == "--kustomize\n:4\n");
 }
 
 TEST_CASE("completion: names come from the cluster, with the flags typed before",
@@ -36,6 +41,10 @@ TEST_CASE("completion: names come from the cluster, with the flags typed before"
   CHECK(completion.AsksCluster());
   CHECK(CompletionOf({"who", "-n=team-a", "c"}).place.ns == "team-a");
   CHECK(CompletionOf({"who", "--context=kind", "c"}).place.context == "kind");
+  const auto place = CompletionOf({"--as", "jane", "who", "--server=https://h", "--by", "-n", "c"});
+  CHECK(place.place.flags.user.as == "jane");
+  CHECK(place.place.flags.cluster.server == "https://h");
+  CHECK(place.place.ns.empty());  // "-n" is the value of --by
   CHECK_FALSE(CompletionOf({"w"}).AsksCluster());
   CHECK(CompletionText(completion, {"compute", "objects"}) == "compute\n:4\n");
 }

@@ -136,7 +136,7 @@ TEST_CASE("strangers: every command and format shows what they wrote as harmless
       {"tree"},
       {"tree", kEvil + "absent"},
       {"check", "-f", files},
-      {"check", "-f", files, "--server"},
+      {"check", "-f", files, "--dry-run=server"},
       {"check", "-f", files, "--quota-file", quotas},
       {"check", "-f", broken},
       {"check", "-f", broken + "absent"},

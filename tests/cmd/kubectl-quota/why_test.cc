@@ -55,6 +55,39 @@ TEST_CASE("why: one object is one document, also a pod", "[kubectl-quota]") {
         "pod/waits is stored, so no quota refuses it: it is Pending: no nodes\n");
 }
 
+TEST_CASE("why: a type may stand in front of its names, as in kubectl", "[kubectl-quota]") {
+  Full plugin;
+  const std::string a = plugin.Ask({"why", "rs/a"}).output;
+  const std::string b = plugin.Ask({"why", "rs/b"}).output;
+  for (const char* type :
+       {"rs", "replicaset", "ReplicaSets", "replicasets.apps", "rs.apps", "replicasets.v1.apps"}) {
+    INFO(type);
+    CHECK(plugin.Ask({"why", type, "a", "b"}).output == a + b);
+    CHECK(plugin.Ask({"why", std::string(type) + "/a"}).output == a);
+  }
+  CHECK(plugin.Ask({"why", "pod", "waits"}).output == plugin.Ask({"why", "waits"}).output);
+  CHECK(plugin.Ask({"why", "waits", "waits"}).code == 0);
+}
+
+TEST_CASE("why: a type that is mistyped or has no name is an error that helps", "[kubectl-quota]") {
+  Full plugin;
+  const auto told = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> call{"why"};
+    call.insert(call.end(), words.begin(), words.end());
+    const auto answer = plugin.Ask(call);
+    CHECK(answer.code == 2);
+    return answer.warnings;
+  };
+  const std::string unknown = "error: the server doesn't have a resource type ";
+  CHECK(told({"repliacset/a"}) == unknown + "\"repliacset\"; did you mean \"replicaset\"?\n");
+  CHECK(told({"replcaset", "a"}) == unknown + "\"replcaset\"; did you mean \"replicaset\"?\n");
+  CHECK(told({"moon/a"}) == unknown + "\"moon\"\n");
+  CHECK(told({"rs.batch/a"}) == unknown + "\"rs.batch\"\n");
+  CHECK(told({"rs"}) == "error: a name is missing behind rs; a pod of that name is pod/rs\n");
+  CHECK(told({"rs/"}) == "error: a name is missing behind rs; a pod of that name is pod/rs\n");
+  CHECK_THAT(told({"waist"}), Contains("not found: "));
+}
+
 TEST_CASE("why: several objects are one List", "[kubectl-quota]") {
   Full plugin;
   for (const std::string output : {"json", "yaml"}) {

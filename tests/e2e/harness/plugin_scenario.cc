@@ -1,6 +1,14 @@
 #include "tests/e2e/harness/plugin_scenario.h"
 
+#include <cstdlib>
+
 namespace e2e {
+
+std::string Kubectl() {
+  const char* assets = std::getenv("KUBEBUILDER_ASSETS");
+  if (assets != nullptr && *assets != '\0') return std::string(assets) + "/kubectl";
+  return FindProgram("kubectl");
+}
 
 ProgramResult AskPlugin(const std::string& kubeconfig, const std::vector<std::string>& arguments,
                         const std::string& locale) {

@@ -15,6 +15,9 @@ namespace e2e {
 ProgramResult AskPlugin(const std::string& kubeconfig, const std::vector<std::string>& arguments,
                         const std::string& locale = "C");
 
+// Returns the path of the server's own kubectl, else of the one on PATH.
+std::string Kubectl();
+
 class PluginScenario {
  public:
   explicit PluginScenario(const ServerOptions& options = {}) : s_(options) {}
