@@ -38,7 +38,7 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& kn
   for (const std::string& candidate : known) {
     if (candidate.size() > kMostLetters) continue;
     const std::size_t distance = DistanceOf(word, candidate);
-    if (distance >= nearest) continue;
+    if (distance == 0 || distance >= nearest) continue;
     nearest = distance;
     best = candidate;
   }
