@@ -43,11 +43,24 @@ bool IsOrdinal(const std::string& name, const std::string& prefix, std::int64_t 
   return ordinal >= first && ordinal < first + replicas;
 }
 
+// True if the pod's group has the same claim.
+bool IsShared(const Value& entry, const Value& pod, const PodGroups& groups) {
+  const std::string group(pod.StringAt({"spec", "schedulingGroup", "podGroupName"}));
+  const auto found = groups.find(group);
+  if (found == groups.end()) return false;
+  return std::ranges::any_of(found->second.ArrayAt({"spec", "resourceClaims"}),
+                             [&](const Value& other) {
+                               return other.StringAt({"name"}) == entry.StringAt({"name"}) &&
+                                      other.StringAt({"resourceClaimTemplateName"}) ==
+                                          entry.StringAt({"resourceClaimTemplateName"});
+                             });
+}
+
 }  // namespace
 
 std::set<std::string> ClaimTemplatesOf(const Value& object) {
   std::set<std::string> names;
-  const Value* spec = PodSpecOf(object);
+  const Value* spec = Is(object, kPodGroup) ? object.At({"spec"}) : PodSpecOf(object);
   if (spec == nullptr) return names;
   for (const Value& claim : spec->ArrayAt({"resourceClaims"})) {
     const std::string_view name = claim.StringAt({"resourceClaimTemplateName"});
@@ -68,11 +81,12 @@ std::vector<Value> VolumeClaimsOf(const Value& pod, const Defaults& defaults) {
   return claims;
 }
 
-base::Result<std::vector<Value>> DeviceClaimsOf(const Value& pod, const ClaimTemplates& templates) {
+base::Result<std::vector<Value>> DeviceClaimsOf(const Value& pod, const ClaimTemplates& templates,
+                                                const PodGroups& groups) {
   std::vector<Value> claims;
   for (const Value& entry : pod.ArrayAt({"spec", "resourceClaims"})) {
     const std::string wanted(entry.StringAt({"resourceClaimTemplateName"}));
-    if (wanted.empty()) continue;
+    if (wanted.empty() || IsShared(entry, pod, groups)) continue;
     const auto found = templates.find(wanted);
     if (found == templates.end()) {
       return base::Error{.code = base::ErrorCode::kInvalidArgument,

@@ -16,14 +16,19 @@ namespace inspect {
 // ResourceClaimTemplates of a namespace by name.
 using ClaimTemplates = std::map<std::string, json::Value>;
 
-// Returns the names of the ResourceClaimTemplates that the object's pods refer to.
+// PodGroups of a namespace by name. A claim that a group and its pods have alike is created once,
+// for the group (kubernetes v1.36.3, feature gate DRAWorkloadResourceClaims).
+using PodGroups = std::map<std::string, json::Value>;
+
+// Returns the names of the ResourceClaimTemplates that the object's pods, or a PodGroup, refer to.
 std::set<std::string> ClaimTemplatesOf(const json::Value& object);
 
 // Return the claims that are created for each such pod. Errors: kInvalidArgument if a template is
-// missing.
+// missing. `pod` may also be a PodGroup.
 std::vector<json::Value> VolumeClaimsOf(const json::Value& pod, const Defaults& defaults);
 base::Result<std::vector<json::Value>> DeviceClaimsOf(const json::Value& pod,
-                                                      const ClaimTemplates& templates);
+                                                      const ClaimTemplates& templates,
+                                                      const PodGroups& groups = {});
 
 // The claims of all replicas of a StatefulSet from one of its templates.
 struct SetClaims {

@@ -138,7 +138,7 @@ void Expander::Add(Value object, std::int64_t count, Role role) {
 base::Result<std::vector<Value>> Expander::ClaimsOf(const Value& pod) const {
   std::vector<Value> claims = VolumeClaimsOf(pod, surroundings_.defaults);
   if (!surroundings_.claim_templates) return claims;
-  auto devices = DeviceClaimsOf(pod, *surroundings_.claim_templates);
+  auto devices = DeviceClaimsOf(pod, *surroundings_.claim_templates, surroundings_.pod_groups);
   if (!devices) return devices.error().Wrap(of_.ToString());
   std::ranges::move(*devices, std::back_inserter(claims));
   return claims;
@@ -187,6 +187,13 @@ base::Result<void> Expander::AddItself() {
     }
   } else if (Is(whole, kClaim)) {
     whole = AdmittedClaim(std::move(whole), surroundings_.defaults);
+  } else if (Is(whole, kPodGroup)) {
+    auto claims = ClaimsOf(whole);
+    if (!claims) return claims.error();
+    if (!claims->empty()) {
+      Note("its claims are counted once for all its pods (feature gate DRAWorkloadResourceClaims)");
+    }
+    for (Value& claim : *claims) Add(std::move(claim), 1, {"ResourceClaim", "its spec"});
   }
   Add(std::move(whole));
   return {};

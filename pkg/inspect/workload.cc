@@ -1,5 +1,6 @@
 #include "pkg/inspect/workload.h"
 
+#include "pkg/api/object_meta.h"
 #include "pkg/inspect/expander.h"
 #include "pkg/inspect/helm.h"
 #include "pkg/inspect/workload_kinds.h"
@@ -9,6 +10,9 @@ namespace inspect {
 using json::Value;
 
 void AddLabelled(const Value& object, Surroundings& surroundings) {
+  if (Is(object, kPodGroup)) {
+    surroundings.pod_groups.insert_or_assign(std::string(api::Name(object)), object);
+  }
   const bool pod = Is(object, kPod);
   const auto plan =
       pod ? std::optional(PodPlan{.pod_template = object, .count = 1})

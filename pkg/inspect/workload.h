@@ -47,12 +47,13 @@ struct Surroundings {
   std::vector<Labelled> labelled = {};
   // nullopt: no quota limits what is created from them.
   std::optional<ClaimTemplates> claim_templates = {};
+  PodGroups pod_groups = {};  // of the manifests
   // nullopt: no quota limits ResourceBindings.
   std::optional<Propagation> propagation = {};
 };
 
-// Adds the pods of the object, which Services may select. Call when nodes and autoscalers are
-// known.
+// Adds the pods of the object, which Services may select, or a PodGroup. Call when nodes and
+// autoscalers are known.
 void AddLabelled(const json::Value& object, Surroundings& surroundings);
 
 // Returns everything that creating the object creates in its namespace. Errors: kMalformed;

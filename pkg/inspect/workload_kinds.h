@@ -26,6 +26,7 @@ inline constexpr WorkloadKind kReplicationController{"ReplicationController", ""
 inline constexpr WorkloadKind kPod{"Pod", ""};
 inline constexpr WorkloadKind kService{"Service", ""};
 inline constexpr WorkloadKind kClaim{"PersistentVolumeClaim", ""};
+inline constexpr WorkloadKind kPodGroup{"PodGroup", "scheduling.k8s.io"};
 inline constexpr WorkloadKind kMachine{"Machine", "compute.ironcore.dev"};
 
 bool Is(const json::Value& object, const WorkloadKind& kind);

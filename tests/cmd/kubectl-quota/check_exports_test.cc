@@ -187,4 +187,30 @@ TEST_CASE("check: an EndpointSlice has up to 100 of the endpoints in the files",
   CHECK_THAT(slices(350, "v"), Contains("0        1 "));
 }
 
+TEST_CASE("check: a claim that a PodGroup has, too, is created once", "[kubectl-quota]") {
+  Plugin plugin;
+  const auto claims = [&](const std::string& group, const std::string& name) {
+    const auto told = plugin.CheckFiles(
+        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: gpu, "
+        "namespace: shop}, spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: "
+        "gpu}}]}}}}\n---\n{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: "
+        "{name: g, namespace: shop}, spec: {resourceClaims: [{name: " +
+            name +
+            ", resourceClaimTemplateName: gpu}]}}\n---\n{apiVersion: batch/v1, kind: Job, "
+            "metadata: {name: j, namespace: shop}, spec: {parallelism: 4, template: {spec: "
+            "{schedulingGroup: {podGroupName: " +
+            group +
+            "}, resourceClaims: [{name: a, resourceClaimTemplateName: gpu}], containers: [{name: "
+            "c}]}}}}",
+        "{count/resourceclaims.resource.k8s.io: 9}");
+    INFO(told.output << told.warnings);
+    CHECK(told.code == 0);
+    return told.output;
+  };
+  CHECK_THAT(claims("g", "a"),
+             Contains("0        1 ") && Contains("counted once for all its pods"));
+  CHECK_THAT(claims("g", "b"), Contains("0        5 "));
+  CHECK_THAT(claims("other", "a"), Contains("0        5 "));
+}
+
 }  // namespace check_exports_test
