@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <regex>
+#include <sstream>
 
 #include "pkg/config/yaml.h"
 #include "tests/e2e/harness/files.h"
@@ -13,9 +14,9 @@ namespace {
 
 constexpr const char* kHead = R"(# API reference
 
-What the CRDs in `manifests/crds` and `manifests/karmada` say, and `kubectl explain` shows, too. Made
-by `QCM_WRITE=1 build/bin/manifests_test "the API reference*"`. What the names in `hard` count:
-[ClusterQuota](../pkg/quota/cluster/README.md), [KarmadaQuota](../pkg/quota/karmada/README.md).
+What the CRDs in `manifests/crds` and `manifests/karmada` say, and `kubectl explain` shows, too.
+Made by `QCM_WRITE=1 build/bin/manifests_test "the API reference*"`. What the names in `hard` count
+is in `pkg/quota/cluster/README.md` and `pkg/quota/karmada/README.md`.
 )";
 
 std::string Cell(std::string_view text) {
@@ -74,6 +75,19 @@ void AddFields(const json::Value& schema, const std::string& path, std::string& 
   }
 }
 
+// A paragraph of at most 100 columns.
+std::string Wrapped(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  std::string wrapped;
+  std::size_t column = 0;
+  for (std::string word; words >> word; column += word.size() + 1) {
+    if (column + word.size() > 100) column = 0;
+    if (!wrapped.empty()) wrapped += column == 0 ? "\n" : " ";
+    wrapped += word;
+  }
+  return wrapped;
+}
+
 std::string SectionOf(const std::string& file) {
   const json::Value definition =
       config::ParseYaml(ReadFile(tests::SourcePath("/manifests/" + file))).value();
@@ -84,7 +98,8 @@ std::string SectionOf(const std::string& file) {
                         std::string(version.StringAt({"name"})));
     text += definition.StringAt({"spec", "scope"}) == "Cluster" ? ", of the whole cluster.\n\n"
                                                                 : ", in a namespace.\n\n";
-    text += Cell(schema.StringAt({"description"})) + "\n\n| field | type | says |\n|---|---|---|\n";
+    text +=
+        Wrapped(schema.StringAt({"description"})) + "\n\n| field | type | says |\n|---|---|---|\n";
     AddFields(schema, "", text);
   }
   return text;
