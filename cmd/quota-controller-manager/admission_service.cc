@@ -144,28 +144,48 @@ void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Re
   if (type != quota_types_.end()) refusals_.Report(type->second, refusal);
 }
 
-void AdmissionService::Enforce(const quota::QuotaApi& api) {
+void AdmissionService::NoteType(const quota::QuotaApi& api) {
   quota_types_[api.name] = {.api_version = api.resource.GroupVersion(),
                             .kind = api.kind,
                             .ns = "",
                             .name = "",
                             .uid = "",
                             .resource_version = ""};
+}
+
+admission::QuotaAdmitterOptions AdmissionService::AdmitterOptions() const {
   admission::QuotaAdmitterOptions options;
   options.max_waiting = options_.admission_queue_limit;
   options.max_waiting_in_namespace =
       std::max<std::size_t>(1, std::min(options.max_waiting_in_namespace, options.max_waiting / 4));
   options.warn_near_limits = options_.warn_near_limits;
   options.exempt_namespaces = exempt_.all();
+  return options;
+}
+
+void AdmissionService::Advise(const quota::QuotaApi& api) {
+  NoteType(api);
+  auto adviser = std::make_unique<Adviser>(scheduler_);
+  adviser->admitter = std::make_unique<admission::QuotaAdmitter>(
+      executor_, scheduler_, api, adviser->book, adviser->book, observer_, AdmitterOptions());
+  advisers_[api.name] = std::move(adviser);
+}
+
+void AdmissionService::Enforce(const quota::QuotaApi& api) {
+  NoteType(api);
   auto enforced = std::make_unique<Enforced>(scheduler_);
   enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
-      executor_, scheduler_, api, enforced->book, enforced->book, observer_, options);
+      executor_, scheduler_, api, enforced->book, enforced->book, observer_, AdmitterOptions());
   enforced->cluster = api.form.cluster;
   enforced_[api.name] = std::move(enforced);
 }
 
 void AdmissionService::Attach(const std::string& quota_api,
                               controllers::QuotaController& controller) {
+  if (const auto adviser = advisers_.find(quota_api); adviser != advisers_.end()) {
+    adviser->second->book.Open(controller.quota_book(), controller.object_book());
+    return;
+  }
   Enforced& enforced = *enforced_.at(quota_api);
   enforced.controller = &controller;
   // Before the first review: its reservation must be held long enough.
@@ -185,10 +205,12 @@ void AdmissionService::FollowWebhooks(base::Duration slowest) {
 }
 
 base::Task<void> AdmissionService::Detach(std::string quota_api) {
-  Enforced& enforced = *enforced_.at(quota_api);
-  enforced.controller = nullptr;
+  const auto adviser = advisers_.find(quota_api);
+  if (adviser == advisers_.end()) enforced_.at(quota_api)->controller = nullptr;
+  admission::SwitchedBook& book =
+      adviser != advisers_.end() ? adviser->second->book : enforced_.at(quota_api)->book;
   base::TaskGroup closing(executor_);  // its Join() waits even if the caller is cancelled
-  closing.Spawn("close book", [&enforced] { return enforced.book.Close(); });
+  closing.Spawn("close book", [&book] { return book.Close(); });
   co_await closing.Join();
 }
 
@@ -261,9 +283,11 @@ void AdmissionService::MakeJoint() {
                                std::string_view ns) {
     return !keeper_.IsAbsent(quota_api, resource, ns);
   };
+  std::vector<admission::QuotaAdmitter*> advisers;
+  for (const auto& [name, adviser] : advisers_) advisers.push_back(adviser->admitter.get());
   for (const auto& [name, enforced] : enforced_) {
-    enforced->joint =
-        std::make_unique<admission::JointAdmitter>(executor_, *enforced->admitter, all, may_call);
+    enforced->joint = std::make_unique<admission::JointAdmitter>(executor_, *enforced->admitter,
+                                                                 all, may_call, advisers);
   }
 }
 

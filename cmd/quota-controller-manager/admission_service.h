@@ -46,6 +46,10 @@ class AdmissionService final : public webhook::StoredRulesListener {
   // Decides requests for this quota API while a controller with those options is attached. Without
   // a controller, everything is admitted.
   void Enforce(const quota::QuotaApi& api);
+  // These quotas are counted by this daemon and enforced by somebody else. They advise about
+  // requests that ClusterQuotas limit (admission::QuotaAdmitter::Advise()), while a controller is
+  // attached.
+  void Advise(const quota::QuotaApi& api);
   void Attach(const std::string& quota_api, controllers::QuotaController& controller);
   // Returns when nobody uses the controller's book any more.
   base::Task<void> Detach(std::string quota_api);
@@ -85,6 +89,13 @@ class AdmissionService final : public webhook::StoredRulesListener {
     std::unique_ptr<admission::QuotaAdmitter> admitter;
     std::unique_ptr<admission::JointAdmitter> joint;  // answers its webhook; set by Listen()
   };
+  struct Adviser {
+    explicit Adviser(base::Scheduler& scheduler) : book(scheduler) {}
+    admission::SwitchedBook book;
+    std::unique_ptr<admission::QuotaAdmitter> admitter;
+  };
+  [[nodiscard]] admission::QuotaAdmitterOptions AdmitterOptions() const;
+  void NoteType(const quota::QuotaApi& api);
   void MakeJoint();
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                    client::ApiClient& client, metrics::Registry& registry, const Options& options,
@@ -127,6 +138,7 @@ class AdmissionService final : public webhook::StoredRulesListener {
   webhook::CertificateSource::Listener certificate_listener_;
   std::unique_ptr<webhook::ClientAuthority> clients_;  // null: every client may call
   std::map<std::string, std::unique_ptr<Enforced>> enforced_;
+  std::map<std::string, std::unique_ptr<Adviser>> advisers_;  // of other quota APIs
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_;
   base::TaskGroup closing_;

@@ -28,6 +28,7 @@ Engine::Engine(quota::QuotaApi api, controllers::ServedResources& served, Engine
     options_.admission->Prepare(api_.name, options_.controller);
     options_.admission->Enforce(api_);
   }
+  if (options_.advised != nullptr) options_.advised->Advise(api_);
   // In steps, because the number of quotas has no bound.
   using Tally = controllers::Accounts::Tally;
   options_.context.registry->OnScrapeInSteps([this, tally = Tally()]() mutable {
@@ -128,6 +129,7 @@ base::Task<void> Engine::RunController() {
   }
   // Reviews use the controller's book, so admission must release it before the controller stops.
   if (options_.admission != nullptr) co_await options_.admission->Detach(api_.name);
+  if (options_.advised != nullptr) co_await options_.advised->Detach(api_.name);
   running.Cancel();
   co_await running.Join();
   // Scrapes and the applied controller refer to the controller, so they must release it first.
@@ -152,6 +154,7 @@ void Engine::StartController() {
   queue_metrics_.Follow([this] { return controller_->running(); });
   // Last, because reviews use the controller from now on.
   if (options_.admission != nullptr) options_.admission->Attach(api_.name, *controller_);
+  if (options_.advised != nullptr) options_.advised->Attach(api_.name, *controller_);
 }
 
 void Engine::OnLeading() {

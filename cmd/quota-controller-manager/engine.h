@@ -27,6 +27,9 @@ struct EngineOptions {
   controllers::TrackingContext context;
   controllers::QuotaControllerOptions controller;
   AdmissionService* admission = nullptr;  // null: not enforced by this daemon
+  // Null: its quotas do not advise (AdmissionService::Advise()). REQUIRES: `admission` is null
+  // otherwise.
+  AdmissionService* advised = nullptr;
   std::string not_enforced;  // why it is unexpectedly not enforced; logged at the start
   bool applied = true;       // write AppliedClusterQuotas, if the quotas are ClusterQuotas
 };

@@ -235,6 +235,11 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
   if (!options_.charge_in_advance) options.controller.crowd.crowd = 0;
   if (admission_ && base::IsOneOf(api.name, options_.enforced))
     options.admission = admission_.get();
+  // Only ResourceQuotas are enforced by the API server itself, after its webhooks.
+  const bool by_plugin = api.name == "core" && options.admission == nullptr;
+  if (admission_ && by_plugin && base::IsOneOf("cluster", options_.enforced)) {
+    options.advised = admission_.get();
+  }
   if (remover_ && api.form.cluster) options.controller.unenforced = [this] { return TurnedOff(); };
   if (base::IsOneOf(api.name, options_.unreachable)) {
     options.not_enforced =

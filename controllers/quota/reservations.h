@@ -11,6 +11,7 @@
 #include <string>
 
 #include "controllers/quota/base/reach.h"
+#include "controllers/quota/shared_reads.h"
 #include "controllers/quota/status_writer.h"
 #include "pkg/admission/quota_book.h"
 
@@ -21,11 +22,19 @@ class Reservations final : public admission::QuotaBook {
   // `look` enqueues the quota after this time. All references must outlive it.
   Reservations(const ControllerParts& parts, const Reach& reach, StatusWriter& writer,
                std::function<void(const api::ObjectKey& key, base::Duration after)> look)
-      : parts_(parts), reach_(reach), writer_(writer), look_(std::move(look)) {}
+      : parts_(parts),
+        reach_(reach),
+        writer_(writer),
+        reads_(*parts.context.scheduler, writer),
+        look_(std::move(look)) {}
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
   [[nodiscard]] Presence Look(std::string_view ns) const override;
   [[nodiscard]] admission::NamespaceQuotas Quotas(std::string_view ns) const override;
+  base::Task<base::Result<quota::Quota>> Read(quota::Quota quota,
+                                              base::TimePoint deadline) override {
+    return reads_.Read(std::move(quota), deadline);
+  }
   [[nodiscard]] bool Draw(const admission::ReservePlan& plan) override;
   base::Task<base::Result<void>> Reserve(admission::ReservePlan plan,
                                          base::TimePoint deadline) override;
@@ -57,6 +66,7 @@ class Reservations final : public admission::QuotaBook {
   const ControllerParts& parts_;
   const Reach& reach_;
   StatusWriter& writer_;
+  SharedReads reads_;
   std::function<void(const api::ObjectKey& key, base::Duration after)> look_;
   std::map<std::string, Learnt, std::less<>> learnt_;  // namespaces that the watch has not shown
 };

@@ -31,22 +31,26 @@ Answer GivenUp() { return {.kind = Answer::Kind::kUnavailable, .message = "the c
 }  // namespace
 
 JointAdmitter::JointAdmitter(base::asio::any_io_executor executor, QuotaAdmitter& own,
-                             std::vector<QuotaAdmitter*> all, MayCall may_call)
+                             std::vector<QuotaAdmitter*> all, MayCall may_call,
+                             std::vector<QuotaAdmitter*> advisers)
     : executor_(std::move(executor)),
       own_(own),
       all_(std::move(all)),
-      may_call_(std::move(may_call)) {
+      may_call_(std::move(may_call)),
+      advisers_(std::move(advisers)) {
   CHECK(std::ranges::find(all_, &own_) != all_.end()) << own_.name();
 }
 
 // Remembers nothing for a resource without wanted fields: the request may name any resource.
 std::vector<std::string> JointAdmitter::FieldsOf(const api::GroupResource& resource) {
-  if (all_.size() == 1) return own_.FieldsOf(resource);
+  if (all_.size() == 1 && advisers_.empty()) return own_.FieldsOf(resource);
   const auto known = fields_.find(resource);
   if (known != fields_.end()) return known->second;
   std::vector<std::string> fields;
-  for (QuotaAdmitter* admitter : all_) {
-    std::ranges::move(admitter->FieldsOf(resource), std::back_inserter(fields));
+  for (const Admitters* admitters : {&all_, &advisers_}) {
+    for (QuotaAdmitter* admitter : *admitters) {
+      std::ranges::move(admitter->FieldsOf(resource), std::back_inserter(fields));
+    }
   }
   std::ranges::sort(fields);
   fields.erase(std::unique(fields.begin(), fields.end()), fields.end());
@@ -74,13 +78,30 @@ bool JointAdmitter::Concerns(const QuotaAdmitter& other, const Review& review) c
 }
 
 base::Task<Answer> JointAdmitter::Admit(Review review, base::TimePoint deadline) {
-  if (all_.size() == 1) return own_.Admit(std::move(review), deadline);
+  if (all_.size() == 1 && advisers_.empty()) return own_.Admit(std::move(review), deadline);
   return AdmitBeside(std::move(review), deadline);
+}
+
+base::Task<std::optional<Answer>> JointAdmitter::Advise(Review review, base::TimePoint deadline) {
+  for (QuotaAdmitter* adviser : advisers_) {
+    if (!adviser->MayLimit(review)) continue;
+    Review judged = review;
+    auto refusal = co_await adviser->Advise(std::move(judged), deadline);
+    if (refusal) co_return refusal;
+  }
+  co_return std::nullopt;
 }
 
 base::Task<Answer> JointAdmitter::AdmitBeside(Review review, base::TimePoint deadline) {
   Admitters limiting = Limiting(review);
   if (limiting.empty()) co_return Answer{};
+  const bool advised = std::ranges::any_of(
+      advisers_, [&](const QuotaAdmitter* adviser) { return adviser->MayLimit(review); });
+  if (advised && std::ranges::any_of(limiting, &QuotaAdmitter::cluster)) {
+    Review judged = review;
+    auto refusal = co_await Advise(std::move(judged), deadline);
+    if (refusal) co_return *std::move(refusal);
+  }
   if (limiting.size() == 1) {
     co_return co_await limiting.front()->Admit(std::move(review), deadline);
   }

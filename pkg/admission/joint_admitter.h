@@ -15,10 +15,15 @@
 // if the API server does not call that quota API's webhook for the resource: then none of its
 // quotas is enforced for it.
 //
+// What the API server's own plugin will refuse after all webhooks must not be charged: a namespace
+// whose ResourceQuota is full would fill its ClusterQuota with charges that nobody uses, until
+// their holds end. So quotas that somebody else enforces advise first (QuotaAdmitter::Advise()).
+//
 // Single-threaded. Constructor arguments must outlive it.
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +42,10 @@ class JointAdmitter final : public Admitter {
 
   // Answers the webhook of `own`. All webhooks get the same `all`, in the same order. REQUIRES:
   // `own` is one of them. Without `may_call`, each webhook may be called for everything.
+  // `advisers` are asked about requests that ClusterQuotas limit.
   JointAdmitter(base::asio::any_io_executor executor, QuotaAdmitter& own,
-                std::vector<QuotaAdmitter*> all, MayCall may_call = nullptr);
+                std::vector<QuotaAdmitter*> all, MayCall may_call = nullptr,
+                std::vector<QuotaAdmitter*> advisers = {});
 
   [[nodiscard]] const std::string& name() const override { return own_.name(); }
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
@@ -50,6 +57,7 @@ class JointAdmitter final : public Admitter {
   [[nodiscard]] Admitters Limiting(const Review& review) const;
   // True if the quotas of another quota API may limit the request.
   [[nodiscard]] bool Concerns(const QuotaAdmitter& other, const Review& review) const;
+  base::Task<std::optional<Answer>> Advise(Review review, base::TimePoint deadline);
   base::Task<Answer> AdmitBeside(Review review, base::TimePoint deadline);
   base::Task<Answer> AdmitByAll(Review review, Admitters limiting, base::TimePoint deadline);
   base::Task<std::vector<Answer>> Reserve(Review review, Admitters reserving,
@@ -59,6 +67,7 @@ class JointAdmitter final : public Admitter {
   QuotaAdmitter& own_;
   const Admitters all_;
   const MayCall may_call_;
+  const Admitters advisers_;
   std::map<api::GroupResource, std::vector<std::string>> fields_;
 };
 

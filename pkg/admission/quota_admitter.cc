@@ -109,6 +109,11 @@ std::set<std::string> NamesOf(const std::vector<const quota::Quota*>& quotas) {
 
 }  // namespace
 
+// As in apiserver v0.36.3, pkg/admission/plugin/resourcequota/controller.go.
+bool LacksOldObject(const Review& review) {
+  return review.operation == Operation::kUpdate && review.old_object.IsNull();
+}
+
 Answer Unavailable(std::string message) {
   return {
       .kind = Answer::Kind::kUnavailable, .code = 503, .reason = "", .message = std::move(message)};
@@ -266,35 +271,41 @@ bool QuotaAdmitter::MayLimit(const Review& review) const {
   return EvaluatorFor(resource) != nullptr || CounterOf(api_, resource);
 }
 
-base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint deadline,
-                                               bool* reserves) {
+std::shared_ptr<QuotaAdmitter::Waiter> QuotaAdmitter::Take(Review review,
+                                                           base::TimePoint deadline) const {
   const api::GroupResource resource = review.resource.WithoutVersion();
   const quota::Evaluator* evaluator = EvaluatorFor(resource);
   auto counter = evaluator == nullptr ? CounterOf(api_, resource) : std::nullopt;
   if (counter) evaluator = &*counter;
-  if (evaluator == nullptr || review.ns.empty()) co_return Answer{};
-  if (options_.exempt_namespaces->contains(review.ns)) co_return Answer{};
-  if (!Handles(*evaluator, review)) co_return Answer{};
-  // As in apiserver v0.36.3, pkg/admission/plugin/resourcequota/controller.go.
-  if (review.operation == Operation::kUpdate && review.old_object.IsNull()) {
-    co_return Refuse(403,
-                     "unable to get previous usage since prior version of object was not found",
-                     cause::kUncountable);
-  }
-  const auto refreshed = co_await book_.Refresh(review.ns, deadline);
-  if (!refreshed) {
-    co_return Unavailable("quotas of namespace " + review.ns +
-                          " cannot be read: " + refreshed.error().message);
-  }
-  NamespaceQuotas known = book_.Quotas(review.ns);
-  if (known.quotas.empty()) co_return Answer{};
+  if (evaluator == nullptr || review.ns.empty()) return nullptr;
+  if (options_.exempt_namespaces->contains(review.ns)) return nullptr;
+  if (!Handles(*evaluator, review)) return nullptr;
   auto waiter = std::make_shared<Waiter>();
-  waiter->writer = std::move(known.writer);
   waiter->review = std::move(review);
   waiter->deadline = deadline;
   waiter->counter = std::move(counter);
   waiter->request.evaluator = waiter->counter ? &*waiter->counter : evaluator;
+  return waiter;
+}
+
+base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint deadline,
+                                               bool* reserves) {
+  std::shared_ptr<Waiter> waiter = Take(std::move(review), deadline);
+  if (waiter == nullptr) co_return Answer{};
   const std::string ns = waiter->review.ns;
+  if (LacksOldObject(waiter->review)) {
+    co_return Refuse(403,
+                     "unable to get previous usage since prior version of object was not found",
+                     cause::kUncountable);
+  }
+  const auto refreshed = co_await book_.Refresh(ns, deadline);
+  if (!refreshed) {
+    co_return Unavailable("quotas of namespace " + ns +
+                          " cannot be read: " + refreshed.error().message);
+  }
+  NamespaceQuotas known = book_.Quotas(ns);
+  if (known.quotas.empty()) co_return Answer{};
+  waiter->writer = std::move(known.writer);
   Answer answer = co_await Evaluate(std::move(waiter), reserves);
   co_return Tempered(ns, std::move(answer));
 }

@@ -71,6 +71,13 @@ class QuotaAdmitter final : public Admitter {
   };
   // Returns what Admit() would answer now. Reserves nothing.
   base::Task<Judgement> Judge(Review review, base::TimePoint deadline);
+  // For quotas that somebody else enforces: the API server's own plugin, after it has called us.
+  // Returns its refusal if the request exceeds one of them by its stored status. Reserves nothing.
+  // nullopt: it is not known to be refused, or the quota could not be read within a quarter of a
+  // second.
+  base::Task<std::optional<Answer>> Advise(Review review, base::TimePoint deadline);
+  // True if its quotas are ClusterQuotas.
+  [[nodiscard]] bool cluster() const { return api_.form.cluster; }
   // Takes back the grants of an answer, if the request is not allowed after all.
   void Withdraw(const std::vector<Granted>& granted);
 
@@ -82,6 +89,8 @@ class QuotaAdmitter final : public Admitter {
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
+  // Returns null if quotas never limit such a request.
+  [[nodiscard]] std::shared_ptr<Waiter> Take(Review review, base::TimePoint deadline) const;
   // Plans the request alone and reserves nothing. Sets Judgement::reserves.
   Answer JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const;
   // Only judges, and sets Judgement::reserves, if `reserves` is not null.

@@ -100,6 +100,12 @@ class QuotaBook {
   };
   [[nodiscard]] virtual Presence Look(std::string_view ns) const = 0;
 
+  // Returns the quota as it is stored now, without the usage that only its reservations show.
+  // Callers at the same time share one read; what it returns was read less than 100 ms before.
+  // Errors: also kUnavailable, if too many quotas are read at the same time.
+  virtual base::Task<base::Result<quota::Quota>> Read(quota::Quota quota,
+                                                      base::TimePoint deadline) = 0;
+
   // Makes grants that need no write. Returns false if the burst or the reservation of the plan does
   // not exist any more.
   [[nodiscard]] virtual bool Draw(const ReservePlan& plan) = 0;

@@ -42,6 +42,16 @@ QuotaBook::Presence SwitchedBook::Look(std::string_view ns) const {
   return quotas_->Look(ns);
 }
 
+base::Task<base::Result<quota::Quota>> SwitchedBook::Read(quota::Quota quota,
+                                                          base::TimePoint deadline) {
+  if (quotas_ == nullptr) {
+    co_return base::Error{.code = base::ErrorCode::kNotFound,
+                          .message = "quota " + quota.key.ToString() + " is gone"};
+  }
+  const CountCall call(inside_);
+  co_return co_await quotas_->Read(std::move(quota), deadline);
+}
+
 bool SwitchedBook::Draw(const ReservePlan& plan) {
   return quotas_ != nullptr && quotas_->Draw(plan);
 }

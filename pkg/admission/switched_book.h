@@ -31,6 +31,8 @@ class SwitchedBook final : public QuotaBook, public ObjectBook {
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
   [[nodiscard]] NamespaceQuotas Quotas(std::string_view ns) const override;
   [[nodiscard]] Presence Look(std::string_view ns) const override;
+  base::Task<base::Result<quota::Quota>> Read(quota::Quota quota,
+                                              base::TimePoint deadline) override;
   [[nodiscard]] bool Draw(const ReservePlan& plan) override;
   base::Task<base::Result<void>> Reserve(ReservePlan plan, base::TimePoint deadline) override;
   void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;

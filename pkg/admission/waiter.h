@@ -34,6 +34,8 @@ struct QuotaAdmitter::Waiter {
   std::vector<Granted> granted;
 };
 
+// True for an UPDATE whose old object is missing: its usage is not known.
+bool LacksOldObject(const Review& review);
 Answer Unavailable(std::string message);
 // The answer after a write that failed permanently. It has the API server's own text.
 Answer Failed(const base::Error& error);

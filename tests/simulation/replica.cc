@@ -90,6 +90,10 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     const admission::NamespaceQuotas here = Quotas(ns);
     return {.any = !here.quotas.empty(), .complete = here.complete};
   }
+  base::Task<base::Result<quota::Quota>> Read(quota::Quota quota,
+                                              base::TimePoint deadline) override {
+    co_return co_await inner_.Read(std::move(quota), deadline);
+  }
   [[nodiscard]] bool Draw(const admission::ReservePlan& plan) override { return inner_.Draw(plan); }
   base::Task<base::Result<void>> Reserve(admission::ReservePlan plan,
                                          base::TimePoint deadline) override {

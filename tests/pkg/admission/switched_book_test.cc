@@ -26,6 +26,9 @@ class Counting final : public QuotaBook, public ObjectBook {
   [[nodiscard]] Presence Look(std::string_view) const override {
     return {.any = true, .complete = false};
   }
+  base::Task<base::Result<quota::Quota>> Read(quota::Quota asked, base::TimePoint) override {
+    co_return asked;
+  }
   [[nodiscard]] bool Draw(const ReservePlan&) override { return true; }
   base::Task<base::Result<void>> Reserve(ReservePlan, base::TimePoint) override {
     co_await scheduler_.Sleep(3s);

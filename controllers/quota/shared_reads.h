@@ -1,0 +1,44 @@
+#pragma once
+
+// Reads quotas from the API server for callers that come in crowds: the callers of one quota that
+// wait at the same time share one read, and its result is given for 100 ms more.
+//
+// Single-threaded. The writer must outlive it.
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "controllers/quota/status_writer.h"
+#include "pkg/base/gate.h"
+
+namespace controllers {
+
+class SharedReads {
+ public:
+  static constexpr std::chrono::milliseconds kFresh{100};
+  static constexpr std::size_t kMost = 64;  // quotas that are read or remembered
+
+  SharedReads(base::Scheduler& scheduler, StatusWriter& writer)
+      : scheduler_(scheduler), writer_(writer) {}
+
+  // As StatusWriter::Read(). Errors: also kTimeout after the deadline, and kUnavailable if too many
+  // quotas are read at the same time. An error is shared, too.
+  base::Task<base::Result<quota::Quota>> Read(quota::Quota quota, base::TimePoint deadline);
+
+ private:
+  struct Reading {
+    explicit Reading(base::Scheduler& scheduler) : gate(scheduler) {}
+    base::Gate gate;  // held by the caller that reads
+    std::optional<base::Result<quota::Quota>> result = {};
+    base::TimePoint at{};  // of the result
+  };
+  void ForgetOld();
+
+  base::Scheduler& scheduler_;
+  StatusWriter& writer_;
+  std::map<api::ObjectKey, std::shared_ptr<Reading>> readings_;
+};
+
+}  // namespace controllers
