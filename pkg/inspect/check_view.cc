@@ -6,6 +6,7 @@
 
 #include "pkg/base/text.h"
 #include "pkg/inspect/foreign_text.h"
+#include "pkg/inspect/output_version.h"
 
 namespace inspect {
 namespace {
@@ -349,7 +350,8 @@ json::Value CheckValue(const Checked& checked) {
           {"namespace", space.ns}, {"quota", space.book.TitleOf(quota)}, {"message", text}});
     }
   }
-  json::Object value{{"kind", "QuotaCheck"},
+  json::Object value{{"apiVersion", kOutputVersion},
+                     {"kind", "QuotaCheck"},
                      {"fits", AnswerOf(checked) == Answer::kYes},
                      {"items", std::move(items)},
                      {"objections", std::move(objections)},

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <string>
 
+#include "pkg/inspect/output_version.h"
+
 namespace inspect {
 namespace {
 
@@ -90,7 +92,8 @@ json::Value TopValue(const std::vector<UsageLine>& lines) {
     if (line.stale) item.Set("stale", true);
     items.emplace_back(std::move(item));
   }
-  return json::Object{{"kind", "QuotaUsageList"}, {"items", std::move(items)}};
+  return json::Object{
+      {"apiVersion", kOutputVersion}, {"kind", "QuotaUsageList"}, {"items", std::move(items)}};
 }
 
 }  // namespace inspect

@@ -20,7 +20,7 @@ Table TopTable(const std::vector<UsageLine>& lines, const TopStyle& style);
 // Returns a table for spreadsheets: every amount in its own column as a plain number.
 Table TopSheet(const std::vector<UsageLine>& lines);
 
-// {"kind": "QuotaUsageList", "items": [{"namespace", "quota", "resource", "used", "hard", …}]}
+// {"apiVersion": …, "kind": "QuotaUsageList", "items": [{"namespace", "quota", "resource", …}]}
 json::Value TopValue(const std::vector<UsageLine>& lines);
 
 }  // namespace inspect

@@ -6,6 +6,7 @@
 
 #include "pkg/base/text.h"
 #include "pkg/inspect/foreign_text.h"
+#include "pkg/inspect/output_version.h"
 #include "pkg/inspect/usage_line.h"
 
 namespace inspect {
@@ -228,7 +229,8 @@ json::Value TreeValue(const Forest& forest, const std::vector<TreeEntry>& entrie
     item.Set("resources", ResourcesOf(forest, quota));
     items.emplace_back(std::move(item));
   }
-  return json::Object{{"kind", "ClusterQuotaTree"}, {"items", std::move(items)}};
+  return json::Object{
+      {"apiVersion", kOutputVersion}, {"kind", "ClusterQuotaTree"}, {"items", std::move(items)}};
 }
 
 std::string TreeNames(const std::vector<TreeEntry>& entries) {

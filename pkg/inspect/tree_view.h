@@ -36,7 +36,7 @@ struct TreeStyle {
 Table TreeTable(const Forest& forest, const std::vector<TreeEntry>& entries,
                 const TreeStyle& style);
 
-// {"kind": "ClusterQuotaTree", "items": [{"name", "parent", "depth", "mode", "resources", …}]}
+// {"apiVersion": …, "kind": "ClusterQuotaTree", "items": [{"name", "parent", "depth", …}]}
 json::Value TreeValue(const Forest& forest, const std::vector<TreeEntry>& entries);
 
 // "clusterquota.quota-controller-manager.io/team-a", one a line.

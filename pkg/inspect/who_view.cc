@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "pkg/inspect/output_version.h"
+
 namespace inspect {
 namespace {
 
@@ -82,7 +84,8 @@ json::Value WhoValue(const quota::Quota& quota, const std::vector<NamedHolders>&
       items.emplace_back(std::move(item));
     }
   }
-  return json::Object{{"kind", "QuotaHolderList"},
+  return json::Object{{"apiVersion", kOutputVersion},
+                      {"kind", "QuotaHolderList"},
                       {"namespace", quota.key.ns},
                       {"quota", quota.key.name},
                       {"items", std::move(items)}};

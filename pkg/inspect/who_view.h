@@ -25,7 +25,7 @@ struct WhoStyle {
 
 Table WhoTable(const std::vector<NamedHolders>& all, const WhoStyle& style);
 
-// {"kind": "QuotaHolderList", "quota": …, "items": [{"resource", "holder", "amount", …}]}
+// {"apiVersion": …, "kind": "QuotaHolderList", "quota": …, "items": [{"resource", …}]}
 json::Value WhoValue(const quota::Quota& quota, const std::vector<NamedHolders>& all);
 
 }  // namespace inspect

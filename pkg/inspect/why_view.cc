@@ -7,6 +7,7 @@
 #include "pkg/api/time.h"
 #include "pkg/base/text.h"
 #include "pkg/inspect/foreign_text.h"
+#include "pkg/inspect/output_version.h"
 #include "pkg/inspect/table.h"
 #include "pkg/inspect/why.h"
 
@@ -130,7 +131,9 @@ json::Value WhyValue(const WhyAnswer& answer) {
     item.Set("resources", std::move(names));
     quotas.emplace_back(std::move(item));
   }
-  json::Object value{{"kind", "QuotaExplanation"}, {"object", answer.of.ToString()}};
+  json::Object value{{"apiVersion", kOutputVersion},
+                     {"kind", "QuotaExplanation"},
+                     {"object", answer.of.ToString()}};
   if (answer.wants_unknown.empty()) {
     value.Set("wants", answer.wants);
   } else {

@@ -49,7 +49,8 @@ TEST_CASE("why: one object is one document, also a pod", "[kubectl-quota]") {
   const auto told = json::Parse(pod.output);
   REQUIRE(told.has_value());
   CHECK(json::Write(*told) ==
-        R"({"kind":"QuotaExplanation","object":"pod/waits","wants":1,"has":1,"refused":false,)"
+        R"({"apiVersion":"cli.quota-controller-manager.io/v1alpha1",)"
+        R"("kind":"QuotaExplanation","object":"pod/waits","wants":1,"has":1,"refused":false,)"
         R"("quotas":[],"phase":"Pending","message":"no nodes"})");
   CHECK(plugin.Ask({"why", "waits"}).output ==
         "pod/waits is stored, so no quota refuses it: it is Pending: no nodes\n");

@@ -209,7 +209,8 @@ TEST_CASE("fit: the answer is yes if nothing is limited", "[inspect]") {
   CHECK(inspect::CheckVerdict({.spaces = {{"a", book}}, .notes = {}, .server = {}}) ==
         "Yes: no quota limits any of it.\n");
   CHECK(json::Write(inspect::CheckValue({.spaces = {{"a", book}}, .notes = {"n"}, .server = {}})) ==
-        R"({"kind":"QuotaCheck","fits":true,"items":[],"objections":[],"notes":["n"]})");
+        R"({"apiVersion":"cli.quota-controller-manager.io/v1alpha1",)"
+        R"("kind":"QuotaCheck","fits":true,"items":[],"objections":[],"notes":["n"]})");
 }
 
 }  // namespace fit_test

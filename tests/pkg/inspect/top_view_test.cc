@@ -63,7 +63,8 @@ TEST_CASE("top: csv has plain numbers", "[inspect]") {
 
 TEST_CASE("top: the document has every known field", "[inspect]") {
   CHECK(json::Write(inspect::TopValue(Lines())) ==
-        R"({"kind":"QuotaUsageList","items":[)"
+        R"({"apiVersion":"cli.quota-controller-manager.io/v1alpha1",)"
+        R"("kind":"QuotaUsageList","items":[)"
         R"({"namespace":"team-a","quota":"compute","resource":"requests.cpu","hard":"4",)"
         R"("used":"4","free":"0","ratio":1.0000},)"
         R"({"namespace":"team-a","quota":"compute","resource":"requests.memory","hard":"8Gi",)"

@@ -149,7 +149,8 @@ TEST_CASE("tree: the document is flat, in the order of the tree", "[inspect]") {
   const Forest forest = Company();
   const auto entries = inspect::TreeOf(forest, {.top = "company"});
   CHECK(json::Write(inspect::TreeValue(forest, entries)) ==
-        R"({"kind":"ClusterQuotaTree","items":[)"
+        R"({"apiVersion":"cli.quota-controller-manager.io/v1alpha1",)"
+        R"("kind":"ClusterQuotaTree","items":[)"
         R"({"name":"company","depth":0,"mode":"Deny","namespaces":3,"state":["Ready"],)"
         R"("messages":[],"resources":[)"
         R"({"resource":"pods","hard":"100","used":"60","available":"40"},)"

@@ -182,7 +182,8 @@ TEST_CASE("why: a missing value comes before room", "[inspect]") {
 TEST_CASE("why: the document has the same content", "[inspect]") {
   const auto value = inspect::WhyValue(Web(5, 3));
   CHECK(json::Write(value).starts_with(
-      R"({"kind":"QuotaExplanation","object":"deployment.apps/web","wants":5,"has":3,"refused":true,)"
+      R"({"apiVersion":"cli.quota-controller-manager.io/v1alpha1",)"
+      R"("kind":"QuotaExplanation","object":"deployment.apps/web","wants":5,"has":3,"refused":true,)"
       R"("quotas":[{"quota":"compute","refuses":true,"resources":[{"resource":"requests.cpu",)"
       R"("hard":"4","each":"500m","used":"4","lacksForNext":"500m","lacksForAll":"1"})"));
 }
