@@ -74,15 +74,15 @@ Result<void> ApplyCluster(const Place& place, const ClusterEntry& cluster,
 Result<ContextEntry> FindContext(const Kubeconfig& config, const std::string& requested,
                                  const std::string& name, const std::string& files,
                                  const Overrides& flags) {
-  const std::string there = " (there are: " + Names(config.contexts) + ")";
-  if (name.empty()) {
-    if (!flags.cluster_name.empty() || !flags.cluster.server.empty()) return ContextEntry{};
-    return Place{files}.Bad("current-context is empty; choose one with --context" + there);
-  }
   const auto found = config.contexts.find(name);
-  if (found != config.contexts.end()) return found->second;
-  return Place{files}.Bad((requested.empty() ? "current-context" : "context") + std::string(" \"") +
-                          name + "\" is not defined" + there);
+  if (!name.empty() && found != config.contexts.end()) return found->second;
+  const bool unneeded = !flags.cluster_name.empty() || !flags.cluster.server.empty();
+  if (name.empty() && unneeded) return ContextEntry{};
+  const std::string what =
+      name.empty()
+          ? "current-context is empty; choose one with --context"
+          : (requested.empty() ? "current-context \"" : "context \"") + name + "\" is not defined";
+  return Place{files}.Bad(what + " (there are: " + Names(config.contexts) + ")");
 }
 
 // One entry that is used, under the flags.
