@@ -50,6 +50,7 @@ void TakeUnseen(const Counter& counter, const std::vector<quota::Quota>& quotas,
                       request.unknown->why.Is(base::ErrorCode::kNotFound);
   if (!unseen) return;
   std::vector<const quota::Quota*> all;
+  all.reserve(quotas.size());
   for (const quota::Quota& quota : quotas) all.push_back(&quota);
   if (DependsOnUnknown(request, all)) {
     demand.unknown.push_back("what it uses is not known: " + request.unknown->why.message);
@@ -82,7 +83,6 @@ void AskFreed(quota::Request request, const std::vector<quota::Quota>& roomy, De
   demand.freed.resize(roomy.size());
   for (std::size_t i = 0; i < roomy.size(); ++i) {
     if (roomy[i].cluster) continue;
-    Demand back{.of = std::vector<quota::ResourceList>(roomy.size())};
     request.object = nullptr;
     const std::vector<quota::Standing> standing{{.quota = &roomy[i], .used = roomy[i].status.used}};
     quota::Verdict verdict = quota::Decide(request, standing);
@@ -166,12 +166,15 @@ void FitBook::Sum::Change(const quota::ResourceList& amounts, std::int64_t times
 
 void FitBook::Sum::Need(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause) {
   Change(amounts, times, cause);
-  for (const auto& [name, amount] : amounts) {
-    const quota::Quantity reached = now.Get(name);
-    Log& log = logs[name];
-    if (reached > most.Get(name)) log.peak = log.deltas.size();
-    most.Set(name, std::max(most.Get(name), reached));
-  }
+  for (const auto& [name, amount] : amounts) OnRisen(name);
+}
+
+void FitBook::Sum::OnRisen(const std::string& name) {
+  const quota::Quantity reached = now.Get(name);
+  const quota::Quantity before = most.Get(name);
+  Log& log = logs[name];
+  if (reached > before) log.peak = log.deltas.size();
+  most.Set(name, std::max(before, reached));
 }
 
 std::size_t FitBook::CauseOf(const ObjectName& of, Role role) {
@@ -193,8 +196,7 @@ void FitBook::AddRise(Sum& sum, const std::string& name, const quota::Quantity& 
   if (!rest.IsZero()) log.deltas.push_back({by_rollout, pods, rest});
   if (!surge.IsZero()) log.deltas.push_back({by_surge, whole ? rollout.surge : 0, surge});
   sum.now.Set(name, sum.now.Get(name).Add(rise));
-  if (sum.now.Get(name) > sum.most.Get(name)) log.peak = log.deltas.size();
-  sum.most.Set(name, std::max(sum.most.Get(name), sum.now.Get(name)));
+  sum.OnRisen(name);
 }
 
 std::vector<FitPart> FitBook::PartsOf(const FitLine& line) const {

@@ -130,6 +130,8 @@ class FitBook {
     // `times` below 0: given back.
     void Change(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause);
     void Need(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause);
+    // `now` of the name is what it is after all deltas of its log.
+    void OnRisen(const std::string& name);
   };
   std::size_t CauseOf(const ObjectName& of, Role role);
   // Adds the largest rise of one name during a rollout.

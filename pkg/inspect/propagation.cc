@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <string_view>
 #include <utility>
 
@@ -18,7 +17,6 @@ namespace {
 using json::Array;
 using json::Object;
 using json::Value;
-using quota::Quantity;
 
 // Karmada makes no bindings of its own objects, and this binding is in no namespace.
 bool IsTemplate(const Value& object) {
@@ -99,47 +97,25 @@ bool Interprets(const Value& interpreter, const Value& object) {
   return false;
 }
 
+quota::ResourceList AmountsOf(const Value* amounts) {
+  return quota::ReadAmounts(amounts, "", quota::Negative::kReadable).list;
+}
+
 // The requests of one container; a missing one is its limit.
-std::map<std::string, Quantity> RequestsOf(const Value& container) {
-  std::map<std::string, Quantity> requests;
-  for (const char* member : {"limits", "requests"}) {
-    const Value* amounts = container.At({"resources", member});
-    if (amounts == nullptr || !amounts->IsObject()) continue;
-    for (const auto& [name, amount] : *amounts->AsObject()) {
-      const auto parsed = quota::QuantityFrom(amount, "");
-      if (parsed) requests[name] = *parsed;
-    }
-  }
+quota::ResourceList RequestsOf(const Value& container) {
+  quota::ResourceList requests = AmountsOf(container.At({"resources", "limits"}));
+  requests.SetAll(AmountsOf(container.At({"resources", "requests"})));
   return requests;
 }
 
 // The containers together, raised to the largest init container, and the overhead. Karmada does not
 // look at restart policies of init containers.
 Object RequestOf(const Value& spec) {
-  std::map<std::string, Quantity> sum;
-  for (const Value& container : spec.ArrayAt({"containers"})) {
-    for (const auto& [name, amount] : RequestsOf(container)) {
-      const auto [at, added] = sum.emplace(name, amount);
-      if (!added) at->second = at->second.Add(amount);
-    }
-  }
-  for (const Value& container : spec.ArrayAt({"initContainers"})) {
-    for (const auto& [name, amount] : RequestsOf(container)) {
-      const auto [at, added] = sum.emplace(name, amount);
-      if (!added) at->second = std::max(at->second, amount);
-    }
-  }
-  const Value* overhead = spec.At({"overhead"});
-  if (overhead != nullptr && overhead->IsObject()) {
-    for (const auto& [name, amount] :
-         RequestsOf(Object{{"resources", Object{{"requests", *overhead}}}})) {
-      const auto [at, added] = sum.emplace(name, amount);
-      if (!added) at->second = at->second.Add(amount);
-    }
-  }
-  Object request;
-  for (const auto& [name, amount] : sum) request.Set(name, amount.ToString());
-  return request;
+  quota::ResourceList sum;
+  for (const Value& container : spec.ArrayAt({"containers"})) sum.Add(RequestsOf(container));
+  for (const Value& init : spec.ArrayAt({"initContainers"})) sum.RaiseTo(RequestsOf(init));
+  sum.Add(AmountsOf(spec.At({"overhead"})));
+  return quota::ToJson(sum);
 }
 
 bool IsDivided(const Value& policy) {
