@@ -20,8 +20,6 @@ constexpr std::chrono::milliseconds kMissAge{250};
 // Any client can cause these reads.
 constexpr std::chrono::milliseconds kLooksUpName{500};
 constexpr std::size_t kMostLooks = 64;
-const char* const kMetadataList =
-    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 struct CountLook {
   explicit CountLook(std::size_t& looks) : looks_(looks) { ++looks_; }
@@ -297,11 +295,9 @@ base::Task<bool> ObservedUsage::IsTaken(const quota::Evaluator& evaluator, std::
   if (!maybe || looks_ >= kMostLooks || !api::IsDns1123Subdomain(name)) co_return false;
   const CountLook look(looks_);
   const base::Duration left = deadline - scheduler_.Now();
-  client::ApiRequest request{.path = tracked->resource().Path(ns),
-                             .query = {{"fieldSelector", "metadata.name=" + name}, {"limit", "1"}},
-                             .accept = kMetadataList,
-                             .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
-                                 std::min<base::Duration>(left, kLooksUpName))};
+  auto request = client::ListMetadataOf(tracked->resource().Path(ns), name,
+                                        std::chrono::duration_cast<std::chrono::milliseconds>(
+                                            std::min<base::Duration>(left, kLooksUpName)));
   const auto answer = co_await client::DoJson(client_, std::move(request));
   const json::Value* found = answer ? FindNamed(*answer, name) : nullptr;
   co_return found != nullptr&& quota::Uid::FromText(api::Uid(*found)) != uid;

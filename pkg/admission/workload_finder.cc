@@ -16,8 +16,6 @@ constexpr std::chrono::minutes kMissKept{1};
 // Roles seldom change.
 constexpr std::chrono::minutes kRefusedKept{10};
 constexpr std::size_t kMostText = 256;  // of what is kept; Kubernetes' own kinds need less
-const char* const kMetadataList =
-    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
 struct Owned {
   std::string_view group;
@@ -86,12 +84,7 @@ base::Task<std::optional<Owner>> WorkloadFinder::Ask(std::string ns, Owner owner
   if (refused != refused_.end() && scheduler_.Now() < refused->second) co_return std::nullopt;
   const api::GroupVersionResource resource{std::string(owned.group), "v1",
                                            std::string(owned.resource)};
-  // A list needs the right that counting the kind needs as well; a GET needs a further one.
-  client::ApiRequest request{
-      .path = resource.Path(ns),
-      .query = {{"fieldSelector", "metadata.name=" + owner.name}, {"limit", "1"}},
-      .accept = kMetadataList,
-      .timeout = kWait};
+  auto request = client::ListMetadataOf(resource.Path(ns), owner.name, kWait);
   const auto list = co_await client::DoJson(client_, std::move(request));
   if (!list && list.error().Is(base::ErrorCode::kForbidden)) {
     refused_[std::string(owned.kind)] = scheduler_.Now() + kRefusedKept;

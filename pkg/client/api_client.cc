@@ -2,6 +2,15 @@
 
 namespace client {
 
+ApiRequest ListMetadataOf(std::string collection, const std::string& name,
+                          std::chrono::milliseconds timeout) {
+  return {
+      .path = std::move(collection),
+      .query = {{"fieldSelector", "metadata.name=" + name}, {"limit", "1"}},
+      .accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+      .timeout = timeout};
+}
+
 base::Task<base::Result<json::Value>> DoJson(ApiClient& client, ApiRequest request) {
   const std::string action = request.verb + " " + request.path;
   base::Result<ApiResponse> answer = co_await client.Do(std::move(request));

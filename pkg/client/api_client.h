@@ -60,6 +60,12 @@ inline constexpr std::string_view kJsonPatch = "application/json-patch+json";
 inline constexpr std::string_view kStrategicMergePatch = "application/strategic-merge-patch+json";
 inline constexpr std::string_view kApplyPatch = "application/apply-patch+yaml";
 
+// A request for the metadata of the object of this name, as a list of at most one: it needs the
+// right to list, which counting the kind needs as well, and none to get. The list is consistent,
+// because it names no version. REQUIRES: the name may be part of a selector.
+ApiRequest ListMetadataOf(std::string collection, const std::string& name,
+                          std::chrono::milliseconds timeout);
+
 // Do() with a JSON body in the request and in the answer. Errors: also kMalformed, naming verb and
 // path, if the answer is not a JSON object.
 base::Task<base::Result<json::Value>> DoJson(ApiClient& client, ApiRequest request);
