@@ -82,24 +82,14 @@ base::Task<Answer> JointAdmitter::Admit(Review review, base::TimePoint deadline)
   return AdmitBeside(std::move(review), deadline);
 }
 
-base::Task<std::optional<Answer>> JointAdmitter::Advise(Review review, base::TimePoint deadline) {
-  for (QuotaAdmitter* adviser : advisers_) {
-    if (!adviser->MayLimit(review)) continue;
-    Review judged = review;
-    auto refusal = co_await adviser->Advise(std::move(judged), deadline);
-    if (refusal) co_return refusal;
-  }
-  co_return std::nullopt;
-}
-
 base::Task<Answer> JointAdmitter::AdmitBeside(Review review, base::TimePoint deadline) {
   Admitters limiting = Limiting(review);
   if (limiting.empty()) co_return Answer{};
-  const bool advised = std::ranges::any_of(
-      advisers_, [&](const QuotaAdmitter* adviser) { return adviser->MayLimit(review); });
-  if (advised && std::ranges::any_of(limiting, &QuotaAdmitter::cluster)) {
+  const bool charges = std::ranges::any_of(limiting, &QuotaAdmitter::cluster);
+  for (QuotaAdmitter* adviser : advisers_) {
+    if (!charges || !adviser->MayLimit(review)) continue;
     Review judged = review;
-    auto refusal = co_await Advise(std::move(judged), deadline);
+    auto refusal = co_await adviser->Advise(std::move(judged), deadline);
     if (refusal) co_return *std::move(refusal);
   }
   if (limiting.size() == 1) {

@@ -23,7 +23,6 @@
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +56,6 @@ class JointAdmitter final : public Admitter {
   [[nodiscard]] Admitters Limiting(const Review& review) const;
   // True if the quotas of another quota API may limit the request.
   [[nodiscard]] bool Concerns(const QuotaAdmitter& other, const Review& review) const;
-  base::Task<std::optional<Answer>> Advise(Review review, base::TimePoint deadline);
   base::Task<Answer> AdmitBeside(Review review, base::TimePoint deadline);
   base::Task<Answer> AdmitByAll(Review review, Admitters limiting, base::TimePoint deadline);
   base::Task<std::vector<Answer>> Reserve(Review review, Admitters reserving,
