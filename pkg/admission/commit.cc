@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/admission/answers.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/admission/waiter.h"
 

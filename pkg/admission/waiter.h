@@ -36,10 +36,5 @@ struct QuotaAdmitter::Waiter {
 
 // True for an UPDATE whose old object is missing: its usage is not known.
 bool LacksOldObject(const Review& review);
-Answer Unavailable(std::string message);
-// The answer after a write that failed permanently. It has the API server's own text.
-Answer Failed(const base::Error& error);
-Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
-                std::vector<std::string> warnings);
 
 }  // namespace admission
