@@ -163,34 +163,34 @@ admission::QuotaAdmitterOptions AdmissionService::AdmitterOptions() const {
   return options;
 }
 
+AdmissionService::Judge::Judge(AdmissionService& service, const quota::QuotaApi& api)
+    : book(service.scheduler_),
+      admitter(service.executor_, service.scheduler_, api, book, book, service.observer_,
+               service.AdmitterOptions()) {}
+
 void AdmissionService::Advise(const quota::QuotaApi& api) {
   NoteType(api);
-  auto adviser = std::make_unique<Adviser>(scheduler_);
-  adviser->admitter = std::make_unique<admission::QuotaAdmitter>(
-      executor_, scheduler_, api, adviser->book, adviser->book, observer_, AdmitterOptions());
-  advisers_[api.name] = std::move(adviser);
+  advisers_[api.name] = std::make_unique<Judge>(*this, api);
 }
 
 void AdmissionService::Enforce(const quota::QuotaApi& api) {
   NoteType(api);
-  auto enforced = std::make_unique<Enforced>(scheduler_);
-  enforced->admitter = std::make_unique<admission::QuotaAdmitter>(
-      executor_, scheduler_, api, enforced->book, enforced->book, observer_, AdmitterOptions());
-  enforced->cluster = api.form.cluster;
-  enforced_[api.name] = std::move(enforced);
+  enforced_[api.name] = std::make_unique<Enforced>(*this, api);
+}
+
+admission::SwitchedBook& AdmissionService::BookOf(const std::string& quota_api) {
+  const auto enforced = enforced_.find(quota_api);
+  return enforced != enforced_.end() ? enforced->second->book : advisers_.at(quota_api)->book;
 }
 
 void AdmissionService::Attach(const std::string& quota_api,
                               controllers::QuotaController& controller) {
-  if (const auto adviser = advisers_.find(quota_api); adviser != advisers_.end()) {
-    adviser->second->book.Open(controller.quota_book(), controller.object_book());
-    return;
+  if (const auto enforced = enforced_.find(quota_api); enforced != enforced_.end()) {
+    enforced->second->controller = &controller;
+    // Before the first review: its reservation must be held long enough.
+    controller.SetSlowestWebhook(other_webhooks_.Longest());
   }
-  Enforced& enforced = *enforced_.at(quota_api);
-  enforced.controller = &controller;
-  // Before the first review: its reservation must be held long enough.
-  controller.SetSlowestWebhook(other_webhooks_.Longest());
-  enforced.book.Open(controller.quota_book(), controller.object_book());
+  BookOf(quota_api).Open(controller.quota_book(), controller.object_book());
 }
 
 // If a slower webhook was added in a gap of the watch, it is known or assumed before the shortest
@@ -205,10 +205,10 @@ void AdmissionService::FollowWebhooks(base::Duration slowest) {
 }
 
 base::Task<void> AdmissionService::Detach(std::string quota_api) {
-  const auto adviser = advisers_.find(quota_api);
-  if (adviser == advisers_.end()) enforced_.at(quota_api)->controller = nullptr;
-  admission::SwitchedBook& book =
-      adviser != advisers_.end() ? adviser->second->book : enforced_.at(quota_api)->book;
+  if (const auto enforced = enforced_.find(quota_api); enforced != enforced_.end()) {
+    enforced->second->controller = nullptr;
+  }
+  admission::SwitchedBook& book = BookOf(quota_api);
   base::TaskGroup closing(executor_);  // its Join() waits even if the caller is cancelled
   closing.Spawn("close book", [&book] { return book.Close(); });
   co_await closing.Join();
@@ -276,7 +276,7 @@ void AdmissionService::MakeJoint() {
   std::vector<admission::QuotaAdmitter*> all;
   for (const bool cluster : {false, true}) {
     for (const auto& [name, enforced] : enforced_) {
-      if (enforced->cluster == cluster) all.push_back(enforced->admitter.get());
+      if (enforced->cluster == cluster) all.push_back(&enforced->admitter);
     }
   }
   const auto may_call = [this](const std::string& quota_api, const api::GroupResource& resource,
@@ -284,10 +284,10 @@ void AdmissionService::MakeJoint() {
     return !keeper_.IsAbsent(quota_api, resource, ns);
   };
   std::vector<admission::QuotaAdmitter*> advisers;
-  for (const auto& [name, adviser] : advisers_) advisers.push_back(adviser->admitter.get());
+  for (const auto& [name, adviser] : advisers_) advisers.push_back(&adviser->admitter);
   for (const auto& [name, enforced] : enforced_) {
-    enforced->joint = std::make_unique<admission::JointAdmitter>(executor_, *enforced->admitter,
-                                                                 all, may_call, advisers);
+    enforced->joint = std::make_unique<admission::JointAdmitter>(executor_, enforced->admitter, all,
+                                                                 may_call, advisers);
   }
 }
 
@@ -407,7 +407,7 @@ base::Task<void> AdmissionService::Run() {
   tasks_.Spawn("refusals", [this] { return refusals_.Run(); });
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // current reviews end by themselves, within their deadline
-  for (const auto& [name, enforced] : enforced_) co_await enforced->admitter->Stop();
+  for (const auto& [name, enforced] : enforced_) co_await enforced->admitter.Stop();
   // Only now: as long as reviews are answered, certificate and rules must be maintained.
   tasks_.Cancel();
   co_await tasks_.Join();

@@ -81,21 +81,23 @@ class AdmissionService final : public webhook::StoredRulesListener {
   void OnStoredRules() override;
 
  private:
-  struct Enforced {
-    explicit Enforced(base::Scheduler& scheduler) : book(scheduler) {}
-    controllers::QuotaController* controller = nullptr;  // null: none is attached
+  // The quotas of one API, whoever enforces them.
+  struct Judge {
+    Judge(AdmissionService& service, const quota::QuotaApi& api);
     admission::SwitchedBook book;
-    bool cluster = false;  // its quotas have no namespace
-    std::unique_ptr<admission::QuotaAdmitter> admitter;
-    std::unique_ptr<admission::JointAdmitter> joint;  // answers its webhook; set by Listen()
+    admission::QuotaAdmitter admitter;
   };
-  struct Adviser {
-    explicit Adviser(base::Scheduler& scheduler) : book(scheduler) {}
-    admission::SwitchedBook book;
-    std::unique_ptr<admission::QuotaAdmitter> admitter;
+  struct Enforced : Judge {
+    Enforced(AdmissionService& service, const quota::QuotaApi& api)
+        : Judge(service, api), cluster(api.form.cluster) {}
+    controllers::QuotaController* controller = nullptr;  // null: none is attached
+    const bool cluster;                                  // its quotas have no namespace
+    std::unique_ptr<admission::JointAdmitter> joint;     // answers its webhook; set by Listen()
   };
   [[nodiscard]] admission::QuotaAdmitterOptions AdmitterOptions() const;
   void NoteType(const quota::QuotaApi& api);
+  // REQUIRES: Enforce() or Advise() was called with this API.
+  [[nodiscard]] admission::SwitchedBook& BookOf(const std::string& quota_api);
   void MakeJoint();
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                    client::ApiClient& client, metrics::Registry& registry, const Options& options,
@@ -138,7 +140,7 @@ class AdmissionService final : public webhook::StoredRulesListener {
   webhook::CertificateSource::Listener certificate_listener_;
   std::unique_ptr<webhook::ClientAuthority> clients_;  // null: every client may call
   std::map<std::string, std::unique_ptr<Enforced>> enforced_;
-  std::map<std::string, std::unique_ptr<Adviser>> advisers_;  // of other quota APIs
+  std::map<std::string, std::unique_ptr<Judge>> advisers_;  // of other quota APIs
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_;
   base::TaskGroup closing_;
