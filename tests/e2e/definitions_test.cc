@@ -4,11 +4,11 @@
 #include <functional>
 #include <set>
 
-#include "controllers/quota/events/quota_conditions.h"
 #include "pkg/inspect/applied.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
 #include "pkg/quota/quantity_field.h"
+#include "pkg/quota/uncountable_names.h"
 #include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/federation.h"
 #include "tests/e2e/harness/odd_quotas.h"
@@ -64,7 +64,7 @@ std::string Unreadable(const json::Value& object, std::string_view member) {
 std::string UnreadQuota(const quota::QuotaApi& api, const json::Value& object) {
   const auto quota = quota::ParseQuota(object, api.form);
   if (std::string why = WhyUnread(quota); !why.empty()) return why;
-  const std::vector<std::string> names = controllers::UncountableNames(api, quota->hard);
+  const std::vector<std::string> names = quota::UncountableNames(api, quota->hard);
   if (!names.empty()) return "nobody counts '" + names.front() + "'";
   if (std::string why = Unreadable(object, "available"); !why.empty()) return why;
   for (const json::Value& one : object.ArrayAt({"status", "largest"})) {

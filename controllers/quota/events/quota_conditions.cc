@@ -269,21 +269,6 @@ void QuotaConditions::Retell(const std::string& resource, std::string_view befor
   if (--told->second == 0) told_.erase(told);
 }
 
-std::vector<std::string> UncountableNames(const quota::QuotaApi& api,
-                                          const quota::ResourceList& hard) {
-  std::vector<std::string> names;
-  for (const auto& [name, limit] : hard) {
-    const bool owned =
-        std::ranges::any_of(api.evaluators, [&key = name](const quota::Evaluator& evaluator) {
-          return evaluator.owns(key) || (evaluator.classes && evaluator.classes->concerns(key));
-        });
-    const auto counted = api.counted_resource ? api.counted_resource(name) : std::nullopt;
-    const bool countable = counted && api.object_counter && api.object_counter(*counted);
-    if (!owned && !countable) names.push_back(name);
-  }
-  return names;
-}
-
 std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSelector& selector) {
   std::vector<std::string> scopes;
   for (const quota::ScopeRequirement& requirement : selector) {

@@ -129,10 +129,6 @@ class QuotaConditions {
   Standings told_;  // statistics of `memories_`
 };
 
-// The names of `hard` that this quota API never counts, whatever the server serves.
-std::vector<std::string> UncountableNames(const quota::QuotaApi& api,
-                                          const quota::ResourceList& hard);
-
 // Why no object of any kind that this quota API counts can match the selector; "" if one can.
 std::string WhyNothingMatches(const quota::QuotaApi& api, const quota::ScopeSelector& selector);
 

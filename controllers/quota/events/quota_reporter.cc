@@ -7,6 +7,7 @@
 
 #include "controllers/quota/events/uncounted.h"
 #include "pkg/json/value.h"
+#include "pkg/quota/uncountable_names.h"
 
 namespace controllers {
 namespace {
@@ -138,7 +139,7 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
     told = told || said;
     return said;
   };
-  const Flaws flaws{.uncountable = UncountableNames(api_, quota->hard),
+  const Flaws flaws{.uncountable = quota::UncountableNames(api_, quota->hard),
                     .matches_nothing = WhyNothingMatches(api_, quota->selector),
                     .exempt = options_.exempt->contains(key.ns),
                     .unreadable = quota->unreadable.why,

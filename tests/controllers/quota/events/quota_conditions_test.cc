@@ -219,17 +219,6 @@ TEST_CASE("quota conditions: unknown names are reported once, and again when one
   CHECK(f.conditions.size() == 0);
 }
 
-TEST_CASE("quota conditions: names that core never counts are unknown", "[controllers]") {
-  ResourceList hard;
-  for (const char* name :
-       {"pods", "requests.cpu", "requests.example.com/gpu", "example.com/gpu", "count/events",
-        "count/widgets.example.com", "gold.storageclass.storage.k8s.io/requests.storage", "podz"}) {
-    hard.Set(name, Quantity::FromInt(1));
-  }
-  CHECK(controllers::UncountableNames(quota::CoreQuotaApi(), hard) ==
-        Texts{"count/events", "example.com/gpu", "podz"});
-}
-
 TEST_CASE("quota conditions: a limit that is lowered below the usage is exceeded",
           "[controllers]") {
   const auto status = [](int hard, std::optional<int> used) {
