@@ -71,7 +71,8 @@ std::optional<Leave> Finish(const RawFlags& raw, Options& options) {
   }
   CheckOptions& check = options.check;
   check.server = raw.dry_run == "server";
-  for (auto* files : {&check.files, &check.quota_files, &check.limit_range_files}) {
+  for (auto* files :
+       {&check.files, &check.quota_files, &check.limit_range_files, &options.imports.files}) {
     *files = SplitList(*files);
   }
   if (!raw.quota_name.empty()) options.who.quota += "/" + raw.quota_name;
@@ -94,6 +95,16 @@ std::optional<Leave> CheckManifests(const CheckOptions& check) {
   return std::nullopt;
 }
 
+std::optional<Leave> CheckImport(const Options& options) {
+  if (!options.place.ns.empty()) return WrongCall("import reads all namespaces, so it has no -n");
+  if (options.imports.recursive && options.imports.files.empty())
+    return WrongCall("-R goes with -f");
+  if (!options.place.selector.empty() && !options.imports.files.empty()) {
+    return WrongCall("-l is for the quotas of the cluster: it does not go with -f");
+  }
+  return std::nullopt;
+}
+
 // Checks combinations of flags that the parser cannot check.
 std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   if (!options.output.empty() && !row.outputs.contains(options.output)) {
@@ -106,6 +117,9 @@ std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   }
   if (options.command == Command::kCheck) {
     if (auto wrong = CheckManifests(options.check)) return wrong;
+  }
+  if (options.command == Command::kImport) {
+    if (auto wrong = CheckImport(options)) return wrong;
   }
   if (options.watch && options.command != Command::kTop) return WrongCall("-w is for top only");
   if (options.place.all_namespaces && !options.place.ns.empty()) {

@@ -12,7 +12,18 @@
 
 namespace kubectl_quota {
 
-enum class Command { kTop, kWho, kWhy, kCheck, kTree, kSuggest, kReport, kComplete, kVersion };
+enum class Command {
+  kTop,
+  kWho,
+  kWhy,
+  kCheck,
+  kTree,
+  kSuggest,
+  kImport,
+  kReport,
+  kComplete,
+  kVersion
+};
 
 // The cluster and the part of it to look at, as with kubectl's own flags.
 struct Place {
@@ -63,6 +74,12 @@ struct SuggestOptions {
   std::string headroom = "20%";
 };
 
+struct ImportOptions {
+  std::vector<std::string> files;  // as in CheckOptions; none: the cluster is read
+  bool recursive = false;
+  std::string enforcement = "Audit";  // of each ClusterQuota
+};
+
 struct CompleteOptions {
   std::vector<std::string> words;  // after `kubectl quota`; the last one is incomplete
 };
@@ -80,6 +97,7 @@ struct Options {
   CheckOptions check;
   TreeOptions tree;
   SuggestOptions suggest;
+  ImportOptions imports;
   CompleteOptions complete;
 };
 

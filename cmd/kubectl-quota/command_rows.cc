@@ -6,7 +6,8 @@ namespace kubectl_quota {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 yes, or shown; 1 no; 2 wrong call, or no access; 3 check cannot tell.\n";
+    "Exit codes: 0 yes, or shown; 1 no, or not all is imported; 2 wrong call, or no access; 3 "
+    "check cannot tell.\n";
 
 }  // namespace
 
@@ -56,6 +57,13 @@ const std::vector<CommandRow>& Rows() {
        {},
        false,
        "  kubectl quota suggest --headroom 20%           a quota for what is used now\n"},
+      {Command::kImport,
+       "import",
+       "Print ClusterQuotas for the quotas of Capsule, OpenShift, HNC and Rancher, as YAML",
+       {},
+       true,
+       "  kubectl quota import -f tenants.yaml           ClusterQuotas for quotas of other "
+       "tools\n"},
       {Command::kReport,
        "report",
        "Print one HTML page with all limits and the largest users",

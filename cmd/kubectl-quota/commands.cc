@@ -17,6 +17,8 @@ base::Task<Outcome> Perform(Session& session) {
       return Check(session);
     case Command::kSuggest:
       return Suggest(session);
+    case Command::kImport:
+      return ImportStored(session);
     case Command::kReport:
       return MakeReport(session);
     case Command::kTree:

@@ -46,6 +46,7 @@ base::Task<Outcome> Who(Session& session);
 base::Task<Outcome> Why(Session& session);
 base::Task<Outcome> Check(Session& session);
 base::Task<Outcome> Suggest(Session& session);
+base::Task<Outcome> ImportStored(Session& session);
 base::Task<Outcome> MakeReport(Session& session);
 base::Task<Outcome> Tree(Session& session);
 base::Task<Outcome> Complete(Session& session);
@@ -57,6 +58,8 @@ using AskLabels =
     std::function<base::Result<LabelsByNamespace>(const std::vector<std::string>& namespaces)>;
 Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime now,
                      const AskLabels& ask_labels);
+// `import` with -f. Reads only files.
+Outcome ImportFiles(const Options& options, Terminal& terminal);
 // Reads metadata.labels of these namespaces of the cluster. Errors: also kNotFound.
 base::Task<base::Result<LabelsByNamespace>> LabelsOf(Cluster& cluster,
                                                      std::vector<std::string> namespaces);

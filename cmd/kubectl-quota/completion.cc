@@ -75,6 +75,7 @@ void CompleteValue(const std::string& flag, const CommandWords& command, Complet
   if (flag == "-n" || flag == "--namespace") completion.names = Names::kNamespaces;
   if (flag == "-o" || flag == "--output") completion.words = command.outputs;
   if (flag == "--by") completion.words = {"owner", "object", "namespace", "label="};
+  if (flag == "--enforcement") completion.words = {"Deny", "Warn", "Audit"};
   if (flag == "--dry-run") completion.words = {"none", "client", "server"};
   if (files.contains(flag) || flag.ends_with("-file")) completion.names = Names::kFiles;
 }

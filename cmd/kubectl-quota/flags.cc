@@ -76,6 +76,16 @@ void AddCheckFlags(CLI::App& app, CheckOptions& check, RawFlags& raw) {
   AddOne(app, "--used-file", check.used_file, "What is used: quotas with status, or amounts");
 }
 
+void AddImportFlags(CLI::App& app, ImportOptions& imports) {
+  AddMany(app, "-f,--filename", imports.files,
+          "The quotas: a file, a folder, a URL, or - for stdin; several with commas. Without it, "
+          "those of the cluster");
+  app.add_flag("-R,--recursive", imports.recursive, "Read the folders in folders of -f, too");
+  AddOne(app, "--enforcement", imports.enforcement, "spec.enforcement: Deny, Warn or Audit")
+      ->check(CLI::IsMember({"Deny", "Warn", "Audit"}))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void AddCommonFlags(CLI::App& app, Options& options, RawFlags& raw) {
@@ -111,6 +121,9 @@ void AddFlagsOf(Command command, CLI::App& app, Options& options, RawFlags& raw)
     case Command::kSuggest:
       AddOne(app, "--headroom", options.suggest.headroom, "How much more than is used now")
           ->capture_default_str();
+      break;
+    case Command::kImport:
+      AddImportFlags(app, options.imports);
       break;
     case Command::kVersion:
       app.add_flag("--client", options.only_client, "Do not ask the cluster");

@@ -148,6 +148,9 @@ int Run(const std::vector<std::string>& arguments) {
       return kYes;
     }
   }
+  if (parsed.options.command == Command::kImport && !parsed.options.imports.files.empty()) {
+    return Report(terminal, ImportFiles(parsed.options, terminal));
+  }
   if (!parsed.options.check.quota_files.empty()) {
     return Report(terminal, CheckOffline(parsed.options, terminal, std::chrono::system_clock::now(),
                                          [&](const std::vector<std::string>& namespaces) {

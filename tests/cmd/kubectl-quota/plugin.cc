@@ -102,7 +102,9 @@ std::optional<Told> Plugin::TryAsk(const std::vector<std::string>& arguments) {
   const Captured warnings(std::cerr);
   Outcome outcome = kFailed;
   Terminal terminal({.unicode = true});
-  if (!parsed.options.check.quota_files.empty()) {
+  if (parsed.options.command == Command::kImport && !parsed.options.imports.files.empty()) {
+    outcome = ImportFiles(parsed.options, terminal);
+  } else if (!parsed.options.check.quota_files.empty()) {
     outcome = CheckOffline(parsed.options, terminal, {}, NoLabels);
   } else {
     Cluster read(cluster, scheduler, terminal);

@@ -141,6 +141,7 @@ TEST_CASE("strangers: every command and format shows what they wrote as harmless
       {"check", "-f", broken},
       {"check", "-f", broken + "absent"},
       {"suggest"},
+      {"import", "-f", files},
       {"report"},
       {"report", "-A"},
       {"version"},
