@@ -62,6 +62,9 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       recounter_(parts_, writer_, reporter_, cluster_status_ ? &*cluster_status_ : nullptr),
       resync_(*context_.scheduler, tracker_, log_once_, observer, options_,
               [this] { Pending().recount_all = true; }) {
+  writer_.SetWriteListener([this](const quota::Quota& quota, const base::Error* refusal) {
+    reporter_.OnWrite(quota.key, refusal != nullptr ? refusal->message : "");
+  });
   if (!cluster_) return;
   usage_.SetLabels(cluster_.get());
   child_looks_.emplace(

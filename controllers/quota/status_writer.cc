@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "pkg/accounting/timing.h"
@@ -26,6 +28,15 @@ bool MayBeWritten(const base::Error& error) {
   if (error.http_status >= 500) return true;
   return error.http_status == 0 &&
          (error.Is(base::ErrorCode::kTimeout) || error.Is(base::ErrorCode::kUnavailable));
+}
+
+// True if the server will refuse the next write, too, until somebody changes a policy or a right.
+// 401 is about our credentials, and 429 about the load; 404 and 409 tell that the quota has
+// changed.
+bool IsRefused(const base::Error& error) {
+  constexpr std::array kPasses{401, 404, 408, 409, 429};
+  return error.http_status >= 400 && error.http_status < 500 &&
+         std::ranges::find(kPasses, error.http_status) == kPasses.end();
 }
 
 std::chrono::milliseconds Until(base::TimePoint deadline, base::TimePoint now) {
@@ -70,9 +81,21 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
   auto written =
       answer ? TakeWritten(write, *answer, shown) : base::Result<quota::Quota>(answer.error());
   if (Account* account = parts_.accounts.Find(write.quota)) account->in_flight.reset();
-  if (answer) co_return written;
+  if (answer) {
+    Tell(write.quota, nullptr);
+    co_return written;
+  }
   const base::Error error = answer.error();
+  Tell(write.quota, &error);
   co_return co_await Find(std::move(write), error, deadline);
+}
+
+// A charge for admission is written by any replica, and while nothing else is to be written. So
+// refusals are noted here, and not where recounts fail.
+void StatusWriter::Tell(const quota::Quota& quota, const base::Error* error) {
+  if (error != nullptr && !IsRefused(*error)) return;
+  parts_.log_once.Set("status of", quota.key.ToString(), error != nullptr ? error->message : "");
+  if (on_write_) on_write_(quota, error);
 }
 
 base::Result<quota::Quota> StatusWriter::TakeWritten(const StatusWrite& write,

@@ -49,6 +49,10 @@ class StatusWriter {
   void OnPutBack();
   // Sets what else must list again then.
   void SetPutBackListener(std::function<void()> listener) { on_put_back_ = std::move(listener); }
+  // Sets who is told of each write that was made, and of each that the server refuses for a reason
+  // that lasts, such as a missing right or an admission policy. `refusal` is null after a write.
+  using WriteListener = std::function<void(const quota::Quota& quota, const base::Error* refusal)>;
+  void SetWriteListener(WriteListener listener) { on_write_ = std::move(listener); }
   // The error of a write whose quota has changed.
   static base::Error Changed(const quota::Quota& quota);
 
@@ -58,6 +62,7 @@ class StatusWriter {
     base::TimePoint asked;  // its answer may arrive much later, after the process was stopped
     std::string version;
   };
+  void Tell(const quota::Quota& quota, const base::Error* error);
   base::Task<base::Result<quota::Quota>> Find(StatusWrite write, base::Error error,
                                               base::TimePoint deadline);
   [[nodiscard]] base::Result<quota::Quota> TakeWritten(const StatusWrite& write,
@@ -73,6 +78,7 @@ class StatusWriter {
   // namespaces that were read live while not Current()
   std::unordered_map<std::string, Listed> refreshed_;
   std::function<void()> on_put_back_ = nullptr;
+  WriteListener on_write_ = nullptr;
   // The last time that OnPutBack() listed again, and the version of the quotas' watch then.
   std::optional<base::TimePoint> put_back_at_;
   std::string put_back_from_;

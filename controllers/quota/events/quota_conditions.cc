@@ -101,6 +101,23 @@ Announcement UnreadableSpec(const quota::Quota& quota) {
   return {EventType::kWarning, "QuotaUnreadable", std::move(text), "SpecUnreadable"};
 }
 
+Announcement Unwritable(const std::string& why) {
+  return {.type = EventType::kWarning,
+          .reason = "StatusRefused",
+          .message =
+              "the API server refuses to write the status of this quota, so its usage is "
+              "stale, and what needs it may be refused: " +
+              why,
+          .by_any = true};
+}
+
+Announcement WritableAgain() {
+  return {.type = EventType::kNormal,
+          .reason = "QuotaHealed",
+          .message = "the status of the quota is written again",
+          .by_any = true};
+}
+
 // The reasons that NotInForceOf() returns, and what an event adds to the message of the condition.
 struct ForceReason {
   std::string_view reason;
@@ -177,6 +194,7 @@ QuotaConditions::When QuotaConditions::Look(const quota::Quota& quota,
     sooner(LookAt(standing, obstacle, now, server_since, say));
   }
   if (!SayFlaws(memory.flaws, quota, flaws, say)) sooner(now + patience_.say_again);
+  sooner(LookAtWrites(memory, flaws.unwritable, now + patience_.say_again, say));
   sooner(LookAtForce(memory, flaws.not_in_force, now, say));
   if (memory.empty()) memories_.erase(quota.uid);
   return again;
@@ -197,6 +215,17 @@ QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle
   Retell(obstacle.resource, std::exchange(standing.said, topic), topic);
   standing.told = std::move(announcement);
   standing.names = obstacle.names;
+  return std::nullopt;
+}
+
+// The message of a policy may change with each write, so only the first one is reported. `later`:
+// when to try again if the event is not accepted.
+QuotaConditions::When QuotaConditions::LookAtWrites(Memory& memory, const std::string& unwritable,
+                                                    When later, const Say& say) {
+  std::string& said = memory.flaws.unwritable;
+  if (said.empty() == unwritable.empty()) return std::nullopt;
+  if (!say(unwritable.empty() ? WritableAgain() : Unwritable(unwritable))) return later;
+  said = unwritable;
   return std::nullopt;
 }
 

@@ -32,6 +32,7 @@ struct Announcement {
   std::string message;
   std::string condition = {};  // the reason of the condition that says the same
   bool logged = false;         // the log says it, too: a limit above it is not in force
+  bool by_any = false;         // any replica may meet it, so each that does sends it
 };
 
 // Why a quota is not in force as its spec wants it, although its names are counted.
@@ -46,10 +47,11 @@ struct Flaws {
   std::string matches_nothing = {};           // why nothing matches its selector; "": something can
   bool exempt = false;                        // admission refuses nothing in its namespace
   std::string unreadable = {};                // UnreadableSpec::why
+  std::string unwritable = {};                // why the API server refuses to write its status
   NotInForce not_in_force = {};
   [[nodiscard]] bool empty() const {
     return uncountable.empty() && matches_nothing.empty() && !exempt && unreadable.empty() &&
-           not_in_force.reason.empty();
+           unwritable.empty() && not_in_force.reason.empty();
   }
 };
 
@@ -117,6 +119,8 @@ class QuotaConditions {
               base::TimePoint server_since, const Say& say);
   When Heal(Memory& memory, const quota::Quota& quota, const std::vector<Obstacle>& obstacles,
             base::TimePoint now, const Say& say);
+  static When LookAtWrites(Memory& memory, const std::string& unwritable, When later,
+                           const Say& say);
   When LookAtForce(Memory& memory, const NotInForce& now_is, base::TimePoint now, const Say& say);
   // Updates the statistics: the topic that one quota was told of the resource changed from `before`
   // to `after`.

@@ -60,6 +60,7 @@ void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* afte
   if (after == nullptr) {
     conditions_.Forget(before->uid);
     unreadable_.erase(before->key);
+    unwritable_.erase(before->key);
     return;
   }
   const bool respecified = before == nullptr || before->hard != after->hard ||
@@ -87,6 +88,16 @@ void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unr
     unreadable_[key] = std::move(unreadable);
   }
   LookSoon(key);
+}
+
+void QuotaReporter::OnWrite(const api::ObjectKey& key, const std::string& refused) {
+  const bool before = unwritable_.contains(key);
+  if (refused.empty()) {
+    unwritable_.erase(key);
+  } else {
+    unwritable_[key] = refused;
+  }
+  if (before == refused.empty()) LookSoon(key);
 }
 
 void QuotaReporter::LookSoon(const api::ObjectKey& key) {
@@ -139,10 +150,12 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
     told = told || said;
     return said;
   };
+  const auto unwritable = unwritable_.find(key);
   const Flaws flaws{.uncountable = quota::UncountableNames(api_, quota->hard),
                     .matches_nothing = WhyNothingMatches(api_, quota->selector),
                     .exempt = options_.exempt->contains(key.ns),
                     .unreadable = quota->unreadable.why,
+                    .unwritable = unwritable == unwritable_.end() ? "" : unwritable->second,
                     .not_in_force = NotInForceOf(quota->further_status.Find("conditions"))};
   const auto again = conditions_.Look(*quota, ObstaclesOf(*quota), flaws, now, server_since_, say);
   if (told && on_told_) on_told_(key);
@@ -190,7 +203,7 @@ Obstacle QuotaReporter::Judge(const UsageSource& source) const {
 
 bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {
   if (context_.events != nullptr) {
-    if (!options_.Leads()) return false;
+    if (!options_.Leads() && !announcement.by_any) return false;
     const bool recorded =
         context_.events->Record({.about = {.api_version = api_.resource.GroupVersion(),
                                            .kind = api_.kind,

@@ -41,6 +41,9 @@ class QuotaReporter {
   // The quota was counted, but objects of these resources could not be read.
   void OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable);
 
+  // The status of the quota was written; or, with a message, the API server refuses to.
+  void OnWrite(const api::ObjectKey& key, const std::string& refused);
+
   // Calls `on_told` when the events that hold for a quota (QuotaConditions::ToldOf) have changed.
   void SetListener(std::function<void(const api::ObjectKey& key)> on_told) {
     on_told_ = std::move(on_told);
@@ -72,6 +75,7 @@ class QuotaReporter {
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;
   std::map<api::ObjectKey, std::vector<Obstacle>> unreadable_;
+  std::map<api::ObjectKey, std::string> unwritable_;  // why the status cannot be written
   std::unique_ptr<base::Alarm> wake_;
   bool away_ = false;  // whether the server was away at the last check
   base::TimePoint server_since_{};

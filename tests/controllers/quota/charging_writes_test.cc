@@ -88,6 +88,29 @@ TEST_CASE("charging: an equal write of another replica is not ours if our write 
   CHECK(f.Used("q") == "pods=2");
 }
 
+TEST_CASE("charging: a charge that a policy forbids is reported, although no recount is due",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}}));
+  f.RunFor(1s);
+  REQUIRE(f.Used("q") == "pods=0");
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "PATCH") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kForbidden,
+                       .message = "PATCH 403 Forbidden: cannot patch",
+                       .http_status = 403};
+  };
+  f.Review(PodWithUid("a"));
+  f.RunFor(10s);
+  REQUIRE(f.events.Texts().size() == 1);
+  CHECK_THAT(f.events.Texts()[0], Catch::StartsWith("StatusRefused q: ") &&
+                                      Catch::EndsWith("PATCH 403 Forbidden: cannot patch"));
+  f.cluster.fault = nullptr;
+  CHECK(f.Admits(PodWithUid("b")));
+  f.RunFor(1s);
+  CHECK(f.events.Texts().back() == "QuotaHealed q: the status of the quota is written again");
+}
+
 TEST_CASE("charging: a recount whose answer is lost is not taken for a stranger's",
           "[controllers]") {
   ChargingFixture f;

@@ -349,6 +349,26 @@ TEST_CASE("quota conditions: the reasons of the tree are read from the condition
   CHECK(controllers::NotInForceOf(nullptr).reason.empty());
 }
 
+TEST_CASE("quota conditions: a refused status is reported once, whatever each refusal says",
+          "[controllers]") {
+  Fixture f;
+  const auto look = [&](const std::string& why) { return f.Events({}, {.unwritable = why}); };
+  f.deaf = true;
+  CHECK(look("denied: used is 1").empty());
+  CHECK(f.AgainIn() == 30s);
+  f.deaf = false;
+  CHECK(look("denied: used is 1") ==
+        Texts{"StatusRefused: the API server refuses to write the status of this quota, so its "
+              "usage is stale, and what needs it may be refused: denied: used is 1"});
+  CHECK(f.type == client::EventType::kWarning);
+  CHECK(look("denied: used is 2").empty());
+  CHECK_FALSE(f.again);
+  CHECK(look("") == Texts{"QuotaHealed: the status of the quota is written again"});
+  CHECK(f.type == client::EventType::kNormal);
+  CHECK(f.conditions.size() == 0);
+  CHECK(look("denied: used is 1").size() == 1);
+}
+
 TEST_CASE("conditions: an exempt namespace is reported once, as soon as the event is accepted",
           "[controllers]") {
   Fixture f;

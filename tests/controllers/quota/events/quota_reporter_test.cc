@@ -131,6 +131,50 @@ TEST_CASE("quota reporter: an object that cannot be read is reported, and its re
   CHECK(f.events.Texts().back() == "QuotaHealed q: cpu is counted again");
 }
 
+TEST_CASE("quota reporter: a status that a policy forbids is reported, and its end too",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (!request.path.ends_with("/frozen/status")) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                       .message = "PATCH 422 Invalid: ValidatingAdmissionPolicy 'no' denied it",
+                       .http_status = 422};
+  };
+  f.cluster.Put(kQuotas, MakeQuota("frozen", {{"pods", "5"}}));
+  f.cluster.Put(kQuotas, MakeQuota("free", {{"pods", "5"}}));
+  f.RunFor(2s);
+  const std::string refused =
+      "StatusRefused frozen: the API server refuses to write the status of this quota, so its "
+      "usage is stale, and what needs it may be refused: PATCH 422 Invalid: "
+      "ValidatingAdmissionPolicy 'no' denied it";
+  CHECK(f.events.Texts() == Texts{refused});
+  f.RunFor(30min);
+  CHECK(f.events.Texts() == Texts{refused});
+  Heal(f);
+  f.RunFor(2min);
+  CHECK(f.events.Texts() ==
+        Texts{refused, "QuotaHealed frozen: the status of the quota is written again"});
+  CHECK(f.controller->conditions().size() == 0);
+  CHECK(f.Used("frozen") == "pods=0");
+}
+
+TEST_CASE("quota reporter: a write that only comes too late or too often is not reported",
+          "[controllers]") {
+  const int status = GENERATE(401, 409, 429, 500, 503);
+  ControllerFixture f;
+  f.cluster.fault = [=](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (!request.path.ends_with("/status")) return std::nullopt;
+    return base::Error{
+        .code = status == 409 ? base::ErrorCode::kConflict : base::ErrorCode::kUnavailable,
+        .message = "later",
+        .http_status = status};
+  };
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1min);
+  Heal(f);
+  CHECK(f.events.Texts().empty());
+}
+
 TEST_CASE("quota reporter: a limit that cannot be read is reported", "[controllers]") {
   ControllerFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}, {"secrets", "1K"}}));
