@@ -256,8 +256,8 @@ Recounter::Outcome Recounter::LookAt(base::TimePoint next, std::string_view resu
 base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& count,
                                     bool leads) const {
   const base::TimePoint now = parts_.Now();
-  base::TimePoint next = base::TimePoint::max();
-  if (count.behind_until > now) next = count.behind_until;
+  // A watch that has caught up must not wait for another one that fails.
+  base::TimePoint next = count.catches_up_at;
   const auto at_due = [&](base::TimePoint due) {
     next = std::min(next, due > now ? due : now + kLooksAfterDue);
   };

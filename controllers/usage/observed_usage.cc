@@ -92,6 +92,14 @@ base::TimePoint ObservedUsage::BehindUntil(const quota::Quota& quota) const {
   return behind_until;
 }
 
+void ObservedUsage::NoteLag(base::TimePoint until, const std::vector<std::string>& names,
+                            QuotaCount& count) const {
+  count.behind_until = std::max(count.behind_until, until);
+  if (until <= scheduler_.Now()) return;
+  count.catches_up_at = std::min(count.catches_up_at, until);
+  std::ranges::copy(names, std::back_inserter(count.observed.partial));
+}
+
 bool ObservedUsage::MayBeDoneSoon(const UsageSource& source, base::Duration patience) const {
   if (source.known_absent || source.trouble) return false;
   return scheduler_.Now() - source.wanted_since <= patience;
@@ -111,9 +119,7 @@ QuotaCount ObservedUsage::Count(const quota::Quota& quota, base::Duration patien
     return none;
   }
   QuotaCount count = CountObjects(quota, patience);
-  const base::TimePoint behind_until = labels->BehindUntil(quota.key.name);
-  if (behind_until > scheduler_.Now()) count.observed.partial = names;
-  count.behind_until = std::max(count.behind_until, behind_until);
+  NoteLag(labels->BehindUntil(quota.key.name), names, count);
   return count;
 }
 
@@ -131,11 +137,7 @@ QuotaCount ObservedUsage::CountObjects(const quota::Quota& quota, base::Duration
                           std::back_inserter(unknown));
       continue;
     }
-    const base::TimePoint behind_until = BehindUntil(source);
-    if (behind_until > scheduler_.Now()) {
-      std::ranges::copy(source.names, std::back_inserter(count.observed.partial));
-    }
-    count.behind_until = std::max(count.behind_until, behind_until);
+    NoteLag(BehindUntil(source), source.names, count);
     for (const auto& [name, limit] : quota.hard) {
       const auto since = source.tracked->UnreadSince(name);
       if (!since) continue;

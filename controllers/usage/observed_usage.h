@@ -30,6 +30,9 @@ struct QuotaCount {
   // that has no reservation because the quota is newer than the object. TimePoint::max() while a
   // failure lasts.
   base::TimePoint behind_until = base::TimePoint::min();
+  // When the first of the lagging watches has caught up. TimePoint::max() if there is none, or if
+  // each of them is failing.
+  base::TimePoint catches_up_at = base::TimePoint::max();
   std::vector<Obstacle> obstacles;
   std::string trouble;  // the obstacles as text
 };
@@ -77,6 +80,9 @@ class ObservedUsage final : public admission::ObjectBook {
                            quota::Uid uid, base::TimePoint deadline) override;
 
  private:
+  // Notes that a watch lags until then. Its names are known in part only, if it still lags.
+  void NoteLag(base::TimePoint until, const std::vector<std::string>& names,
+               QuotaCount& count) const;
   [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source, base::Duration patience) const;
   [[nodiscard]] QuotaCount CountObjects(const quota::Quota& quota, base::Duration patience) const;
   std::vector<Obstacle> AddUsage(const UsageSource& source, const quota::Quota& quota,

@@ -1,6 +1,8 @@
 #include "controllers/quota/quota_controller.h"
 
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
 
 #include "tests/controllers/quota/controller_fixture.h"
 
@@ -255,6 +257,27 @@ TEST_CASE("quota controller: a resource that cannot be listed after a restart ke
   f.Start();
   f.RunFor(1min);
   CHECK(f.Used("q") == "pods=1,secrets=1");
+}
+
+TEST_CASE("quota controller: a name is lowered once its watch caught up, whatever another one does",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Put(kPods, MakePod("a"));
+  f.cluster.Put(kSecrets, MakeSecret("s"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {"secrets", "3"}}));
+  f.RunFor(1s);
+  std::set<std::string> failing{"/api/v1/pods", "/api/v1/secrets"};
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (!failing.contains(request.path)) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "503", .http_status = 503};
+  };
+  f.cluster.CutWatches(kPods);
+  f.cluster.CutWatches(kSecrets);
+  f.RunFor(5s);
+  failing.erase("/api/v1/pods");
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.RunFor(2min);
+  CHECK(f.Used("q") == "pods=0,secrets=1");
 }
 
 TEST_CASE("quota controller: names of an object that cannot be read keep their value",
