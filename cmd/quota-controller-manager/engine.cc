@@ -12,9 +12,11 @@ constexpr std::chrono::milliseconds kPoll{500};
 
 }  // namespace
 
-Engine::Engine(quota::QuotaApi api, controllers::ServedResources& served, EngineOptions options)
+Engine::Engine(quota::QuotaApi api, controllers::ServedResources& served,
+               controllers::SharedResources& shared, EngineOptions options)
     : api_(std::move(api)),
       served_(served),
+      shared_(shared),
       options_(std::move(options)),
       scheduler_(*options_.context.scheduler),
       metrics_(*options_.context.registry, api_.name),
@@ -146,7 +148,7 @@ void Engine::StartController() {
                  << " quota_api=" << api_.name;
   }
   controller_ = std::make_unique<controllers::QuotaController>(
-      options_.context, api_, served_, metrics_, options_.controller, queue_metrics_);
+      options_.context, api_, served_, shared_, metrics_, options_.controller, queue_metrics_);
   if (applied_) {
     applied_->Attach(*controller_, served_, options_.context,
                      {.leading = options_.controller.leading});

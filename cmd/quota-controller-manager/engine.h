@@ -36,7 +36,8 @@ struct EngineOptions {
 
 class Engine {
  public:
-  Engine(quota::QuotaApi api, controllers::ServedResources& served, EngineOptions options);
+  Engine(quota::QuotaApi api, controllers::ServedResources& served,
+         controllers::SharedResources& shared, EngineOptions options);
 
   [[nodiscard]] const std::string& name() const { return api_.name; }
   // Adds a check that passes once all quotas, and all resources that they name, are listed. It
@@ -65,6 +66,7 @@ class Engine {
 
   quota::QuotaApi api_;
   controllers::ServedResources& served_;
+  controllers::SharedResources& shared_;
   EngineOptions options_;
   base::Scheduler& scheduler_;
   ControllerMetrics metrics_;

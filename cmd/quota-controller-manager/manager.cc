@@ -121,6 +121,7 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<EventMetrics> event_metrics_;
   std::unique_ptr<client::ApiEventRecorder> events_;
   std::unique_ptr<controllers::ServedResources> served_;
+  controllers::SharedResources shared_;
   std::unique_ptr<Leadership> leadership_;
   std::unique_ptr<AdmissionService> admission_;       // null: nothing is enforced
   std::unique_ptr<leader::LeaseWitness> witness_;     // of the lease, for remover_
@@ -245,7 +246,8 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
     options.not_enforced =
         "set --admission-service or --admission-url, by which the API server reaches the webhook";
   }
-  engines_.push_back(std::make_unique<Engine>(std::move(api), *served_, std::move(options)));
+  engines_.push_back(
+      std::make_unique<Engine>(std::move(api), *served_, shared_, std::move(options)));
   engines_.back()->AddChecks(health_);
   quota_series_->Add(engines_.back()->name(),
                      [engine = engines_.back().get()] { return engine->store(); });

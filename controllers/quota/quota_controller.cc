@@ -23,7 +23,8 @@ bool LimitsElsewhere(const quota::Quota& before, const quota::Quota& after) {
 }  // namespace
 
 QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi& api,
-                                 ServedResources& served, ControllerObserver& observer,
+                                 ServedResources& served, SharedResources& shared,
+                                 ControllerObserver& observer,
                                  const QuotaControllerOptions& options,
                                  queue::Observer& queue_observer)
     : context_(std::move(context)),
@@ -36,7 +37,8 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       own_namespace_(store_),
       cluster_(api.form.cluster ? NewClusterReach() : nullptr),
       reach_(cluster_ ? static_cast<const Reach&>(*cluster_) : own_namespace_),
-      tracker_(context_, api_, served, *this, options.guarded != nullptr && !api.form.cluster),
+      tracker_(context_, api_, served, shared, *this,
+               options.guarded != nullptr && !api.form.cluster),
       usage_(*context_.scheduler, *context_.client, served, tracker_, stalls_),
       parts_{context_, api_, options_, store_, tracker_, usage_, accounts_, log_once_, observer},
       reporter_(context_, api_, options_, store_, tracker_,

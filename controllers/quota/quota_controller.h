@@ -27,9 +27,10 @@ namespace controllers {
 
 class QuotaController final : public QuotaListener, public UsageListener {
  public:
-  // `api`, `served`, `observer` and what `context` points to must outlive the controller.
+  // `api`, `served`, `shared`, `observer` and what `context` points to must outlive the controller.
   QuotaController(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
-                  ControllerObserver& observer, const QuotaControllerOptions& options,
+                  SharedResources& shared, ControllerObserver& observer,
+                  const QuotaControllerOptions& options,
                   queue::Observer& queue_observer = queue::NoObserver());
 
   // For ClusterQuotas: `listener` is told of changes until Run() returns. Call it before Run().

@@ -16,7 +16,7 @@ base::Task<void> Resync::Run() {
   std::uniform_real_distribution<double> stretch(1.0, 1.0 + options_.resync_jitter);
   Round round;
   while (true) {
-    const auto turns = static_cast<double>(std::max<std::size_t>(1, tracker_.Watched().size()));
+    const auto turns = static_cast<double>(std::max<std::size_t>(1, tracker_.Resynced().size()));
     co_await scheduler_.Sleep(std::chrono::duration_cast<base::Duration>(
         options_.resync_period * (stretch(random) / turns)));
     if (co_await base::Stopping()) co_return;
@@ -30,7 +30,7 @@ base::Task<void> Resync::Run() {
 
 // Returns true if that was the last resource of the round.
 base::Task<bool> Resync::Next(Round& round) {
-  const auto watched = tracker_.Watched();  // sorted by name
+  const auto watched = tracker_.Resynced();  // sorted by name
   // Resources may be added or dropped during a round, so it continues by name.
   const auto next = std::ranges::find_if(watched, [&](const auto& tracked) {
     return !round.last || *round.last < tracked->evaluator().resource;

@@ -3,12 +3,18 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace controllers {
 
 ClassTracker::ClassTracker(TrackingContext context, const quota::QuotaApi& api,
-                           ServedResources& served, UsageListener& listener)
-    : context_(std::move(context)), api_(api), served_(served), listener_(listener) {}
+                           ServedResources& served, SharedResources& shared,
+                           UsageListener& listener)
+    : context_(std::move(context)),
+      api_(api),
+      served_(served),
+      shared_(shared),
+      listener_(listener) {}
 
 bool ClassTracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   bool turned = false;
@@ -117,8 +123,10 @@ void ClassTracker::StartServed() {
       continue;
     }
     wanted.absent = wanted.unsaid = false;
-    wanted.watch = std::make_shared<ClassWatch>(context_, *served, *wanted.evaluator, listener_);
+    wanted.watch = shared_.AcquireClasses(context_, api_, *served, *wanted.evaluator, listener_);
     wanted.watch->Start();
+    // Nobody tells what a shared watch has listed before.
+    if (wanted.watch->listed()) listener_.OnClassState(*wanted.evaluator);
   }
 }
 
@@ -201,8 +209,9 @@ base::Task<void> ClassTracker::StopUnneeded() {
   }
   StartServed();  // restarts watches that move to another version
   for (const auto& [watch, evaluator] : stopping) {
-    LOG(INFO) << "no longer reading classes resource=" << watch->resource().ToString();
-    co_await watch->Stop();
+    LOG(INFO) << "no longer reading classes resource=" << watch->resource().ToString()
+              << " quota_api=" << api_.name;
+    co_await shared_.ReleaseClasses(watch, listener_);
     listener_.OnClassState(*evaluator);
   }
 }
@@ -214,9 +223,11 @@ void ClassTracker::Relist() {
 }
 
 base::Task<void> ClassTracker::StopAll() {
+  std::vector<std::shared_ptr<ClassWatch>> stopping;
   for (auto& [resource, wanted] : wanted_) {
-    if (wanted.watch) co_await wanted.watch->Stop();
+    if (wanted.watch) stopping.push_back(std::exchange(wanted.watch, {}));
   }
+  for (const auto& watch : stopping) co_await shared_.ReleaseClasses(watch, listener_);
 }
 
 }  // namespace controllers

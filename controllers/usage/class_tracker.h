@@ -17,6 +17,7 @@
 
 #include "controllers/usage/class_watch.h"
 #include "controllers/usage/served_resources.h"
+#include "controllers/usage/shared_resources.h"
 #include "pkg/quota/quota.h"
 
 namespace controllers {
@@ -38,10 +39,10 @@ inline constexpr std::chrono::minutes kKeepUnneeded{1};
 
 class ClassTracker {
  public:
-  // `api`, `served` and `listener` must outlive it. The listener is told of classes only: when the
-  // answer of Of() changes, and of each class that was added, changed or removed.
+  // `api`, `served`, `shared` and `listener` must outlive it. The listener is told of classes only:
+  // when the answer of Of() changes, and of each class that was added, changed or removed.
   ClassTracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
-               UsageListener& listener);
+               SharedResources& shared, UsageListener& listener);
 
   // As Tracker::OnQuota(). True if a watch should start, or stop later.
   bool OnQuota(const quota::Quota* before, const quota::Quota* after);
@@ -93,6 +94,7 @@ class ClassTracker {
   TrackingContext context_;
   const quota::QuotaApi& api_;
   ServedResources& served_;
+  SharedResources& shared_;
   UsageListener& listener_;
   std::map<api::GroupResource, Wanted> wanted_;  // by the evaluator's resource
 };

@@ -2,24 +2,26 @@
 
 #include <glog/logging.h>
 
+#include <utility>
+
 #include "pkg/api/object_meta.h"
 #include "pkg/json/value.h"
 
 namespace controllers {
 
 ClassWatch::ClassWatch(TrackingContext context, api::GroupVersionResource resource,
-                       const quota::Evaluator& evaluator, UsageListener& listener)
+                       quota::Evaluator evaluator)
     : context_(std::move(context)),
       resource_(std::move(resource)),
-      evaluator_(evaluator),
-      listener_(listener),
-      table_(evaluator.classes->missing, evaluator.classes->called),
+      evaluator_(std::move(evaluator)),
+      table_(evaluator_.classes->missing, evaluator_.classes->called),
       tasks_(context_.executor),
       metrics_(NewInformerMetrics(context_, context_.name, resource_)) {
   reflector_ = NewReflector(context_, resource_, evaluator_.classes->fields, metrics_.get(), *this);
 }
 
 void ClassWatch::Start() {
+  if (std::exchange(running_, true)) return;
   tasks_.Spawn("classes " + resource_.ToString(), [this] { return reflector_->Run(); });
 }
 
@@ -50,12 +52,12 @@ void ClassWatch::Upsert(const json::Value& object) {
   }
   // During the first list no class is reported: EndList() reports them all by OnClassState().
   if (table_.Set(name, std::move(one)) && sync_state_.listed())
-    listener_.OnClassChange(evaluator_, name);
+    users_.OnClassChange(evaluator_, name);
 }
 
 void ClassWatch::Remove(const json::Value& object) {
   const std::string name(api::Name(object));
-  if (table_.Remove(name) && sync_state_.listed()) listener_.OnClassChange(evaluator_, name);
+  if (table_.Remove(name) && sync_state_.listed()) users_.OnClassChange(evaluator_, name);
 }
 
 void ClassWatch::EndList() {
@@ -64,10 +66,10 @@ void ClassWatch::EndList() {
     LOG(INFO) << "reading classes resource=" << resource_.ToString()
               << " classes=" << table_.size();
   }
-  for (const std::string& name : removed) listener_.OnClassChange(evaluator_, name);
-  listener_.OnClassState(evaluator_);
+  for (const std::string& name : removed) users_.OnClassChange(evaluator_, name);
+  users_.OnClassState(evaluator_);
 }
 
-void ClassWatch::OnState() { listener_.OnClassState(evaluator_); }
+void ClassWatch::OnState() { users_.OnClassState(evaluator_); }
 
 }  // namespace controllers

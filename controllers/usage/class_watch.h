@@ -1,7 +1,7 @@
 #pragma once
 
 // The classes that one evaluator reads (quota::ClassSource): a reflector and a table. The table
-// keeps only what one unit of each class uses.
+// keeps only what one unit of each class uses. Several quota APIs may use it (shared_resources.h).
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
@@ -14,12 +14,16 @@ namespace controllers {
 
 class ClassWatch final : public informers::CollectionSink {
  public:
-  // REQUIRES: `evaluator` reads classes. It and `listener` must outlive the watch. The listener is
-  // called only between Start() and Stop().
+  // REQUIRES: `evaluator` reads classes.
   ClassWatch(TrackingContext context, api::GroupVersionResource resource,
-             const quota::Evaluator& evaluator, UsageListener& listener);
+             quota::Evaluator evaluator);
 
-  void Start();
+  // `user` is told of changes from now on, but not of what was listed before.
+  void AddUser(UsageListener& user) { users_.Add(user); }
+  void RemoveUser(UsageListener& user) { users_.Remove(user); }
+  [[nodiscard]] bool used() const { return !users_.empty(); }
+
+  void Start();  // no effect after the first call
   base::Task<void> Stop();
   void Relist() {
     sync_state_.OnRelist();
@@ -43,8 +47,9 @@ class ClassWatch final : public informers::CollectionSink {
  private:
   TrackingContext context_;
   api::GroupVersionResource resource_;
-  const quota::Evaluator& evaluator_;
-  UsageListener& listener_;
+  quota::Evaluator evaluator_;
+  UsageListeners users_;
+  bool running_ = false;
   quota::ClassTable table_;
   base::TaskGroup tasks_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;

@@ -119,7 +119,9 @@ QuotaCount ObservedUsage::Count(const quota::Quota& quota, base::Duration patien
     return none;
   }
   QuotaCount count = CountObjects(quota, patience);
-  NoteLag(labels->BehindUntil(quota.key.name), names, count);
+  const base::TimePoint behind_until = labels->BehindUntil(quota.key.name);
+  if (behind_until > scheduler_.Now()) count.observed.partial.clear();  // `names` has them all
+  NoteLag(behind_until, names, count);
   return count;
 }
 

@@ -73,13 +73,10 @@ std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& contex
 }
 
 TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResource resource,
-                                 quota::Evaluator evaluator, UsageListener& listener,
-                                 std::function<const quota::ClassTable*()> classes)
+                                 quota::Evaluator evaluator)
     : context_(std::move(context)),
       resource_(std::move(resource)),
       evaluator_(std::move(evaluator)),
-      listener_(listener),
-      classes_(std::move(classes)),
       tasks_(context_.executor),
       metrics_(NewInformerMetrics(context_, context_.name, resource_)),
       recent_(kRecent),
@@ -90,7 +87,18 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
   reflector_ = NewReflector(context_, resource_, evaluator_.fields, metrics_.get(), *this);
 }
 
+void TrackedResource::AddUser(UsageListener& user, Classes classes) {
+  users_.Add(user);
+  classes_.emplace_back(&user, std::move(classes));
+}
+
+void TrackedResource::RemoveUser(UsageListener& user) {
+  users_.Remove(user);
+  std::erase_if(classes_, [&](const auto& entry) { return entry.first == &user; });
+}
+
 void TrackedResource::Start() {
+  if (std::exchange(running_, true)) return;
   tasks_.Spawn("reflector " + resource_.ToString(), [this] { return reflector_->Run(); });
   tasks_.Spawn("expiry " + resource_.ToString(), [this] { return WatchExpiry(); });
   tasks_.Spawn("names " + resource_.ToString(), [this] { return ReadUnread(); });
@@ -133,12 +141,11 @@ void TrackedResource::Limit(std::string_view name) {
 }
 
 void TrackedResource::Unlimit(std::string_view name) {
-  limited_.Remove(name);
-  unread_.OnUnlimited(name);
+  if (limited_.Remove(name)) unread_.OnUnlimited(name);
 }
 
 void TrackedResource::OnClasses() {
-  for (const std::string& name : limited_) {
+  for (const auto& [name, times] : limited_.All()) {
     if (ByClass(name)) unread_.OnClasses(name, context_.scheduler->Now());
   }
   if (!unread_.empty()) reading_->Wake();
@@ -166,19 +173,24 @@ void TrackedResource::Upsert(const json::Value& object) {
 }
 
 void TrackedResource::ReportShown(const std::string& ns, const quota::Uid& uid) {
-  if (sync_state_.listed()) listener_.OnShown(ns, uid);
-  if (sync_state_.OnShown(newest_)) listener_.OnResourceState(evaluator_);
+  if (sync_state_.listed()) users_.OnShown(ns, uid);
+  if (sync_state_.OnShown(newest_)) users_.OnResourceState(evaluator_);
 }
 
-const quota::ClassTable* TrackedResource::Classes() const {
-  return evaluator_.classes && classes_ ? classes_() : nullptr;
+// Those that one user knows: all users who need them read the same watch.
+const quota::ClassTable* TrackedResource::KnownClasses() const {
+  if (!evaluator_.classes) return nullptr;
+  for (const auto& [user, classes] : classes_) {
+    if (const quota::ClassTable* known = classes()) return known;
+  }
+  return nullptr;
 }
 
 // The facts as the ledger keeps them.
 base::Result<quota::ObjectFacts> TrackedResource::FactsOf(const json::Value& object) {
   base::Result<quota::ObjectFacts> facts = evaluator_.facts_of(
       object, {.now = context_.scheduler->WallNow(), .limited = limited_.AsFunction()});
-  if (facts) unread_.OnLeftOut(limited_.Bound(*facts, Classes()));
+  if (facts) unread_.OnLeftOut(limited_.Bound(*facts, KnownClasses()));
   return facts;
 }
 
@@ -262,17 +274,17 @@ void TrackedResource::EndList() {
   }
   unread_.OnReadingEnds();
   for (const quota::LedgerChange& change : ledger_.EndSweep()) Report(change);
-  listener_.OnResourceState(evaluator_);
+  users_.OnResourceState(evaluator_);
 }
 
 void TrackedResource::OnState() {
   sync_state_.OnState(context_.scheduler->Now(), state());
-  listener_.OnResourceState(evaluator_);
+  users_.OnResourceState(evaluator_);
 }
 
 void TrackedResource::Report(const quota::LedgerChange& change) {
   // Before the first complete list nothing is known, so no change is reported.
-  if (sync_state_.listed()) listener_.OnUsageChange(evaluator_, change);
+  if (sync_state_.listed()) users_.OnUsageChange(evaluator_, change);
 }
 
 // True if the wall clock was set back since the last call.
@@ -317,7 +329,7 @@ base::Task<void> TrackedResource::ReadUnread() {
       unread_.OnReadingBegins();
       const auto read = co_await Resync(kSettle, Depth::kWhole);
       const bool ended = read && read->has_value();
-      if (ended && unread_.OnReadingEnds()) listener_.OnResourceState(evaluator_);
+      if (ended && unread_.OnReadingEnds()) users_.OnResourceState(evaluator_);
       again = ended && !unread_.empty();
     }
     if (again) continue;

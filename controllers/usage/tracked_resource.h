@@ -1,7 +1,8 @@
 #pragma once
 
-// One tracked resource of one quota API: its reflector, its ledger, its state and age. If it fails,
-// it keeps what it knows and reports the failure. No other resource is affected.
+// One tracked resource: its reflector, its ledger, its state and age. If it fails, it keeps what it
+// knows and reports the failure. No other resource is affected. Several quota APIs may use it
+// (shared_resources.h).
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
@@ -11,12 +12,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "controllers/usage/drift_finder.h"
 #include "controllers/usage/recent_versions.h"
 #include "controllers/usage/sync_state.h"
 #include "controllers/usage/unread_names.h"
+#include "controllers/usage/usage_listener.h"
 #include "informers/reflector.h"
 #include "pkg/api/resource.h"
 #include "pkg/base/scheduler.h"
@@ -29,22 +32,6 @@
 #include "pkg/quota/limited_names.h"
 
 namespace controllers {
-
-class UsageListener {
- public:
-  virtual ~UsageListener() = default;
-  // Facts of an object changed, by an event or by time.
-  virtual void OnUsageChange(const quota::Evaluator& evaluator,
-                             const quota::LedgerChange& change) = 0;
-  // The resource became synced, failed or recovered.
-  virtual void OnResourceState(const quota::Evaluator& evaluator) = 0;
-  // A class that the evaluator reads was added, changed or removed.
-  virtual void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) = 0;
-  // The classes became known or unknown.
-  virtual void OnClassState(const quota::Evaluator& evaluator) = 0;
-  // An event has shown an object or its deletion, whether or not its facts changed.
-  virtual void OnShown(std::string_view ns, const quota::Uid& uid) = 0;
-};
 
 // What a tracked resource needs from its environment. All of it must outlive the resource.
 struct TrackingContext {
@@ -71,19 +58,28 @@ std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& contex
 
 class TrackedResource final : public informers::CollectionSink {
  public:
-  // `classes` returns those that the evaluator reads, if they are known. Null: it reads none.
-  TrackedResource(TrackingContext context, api::GroupVersionResource resource,
-                  quota::Evaluator evaluator, UsageListener& listener,
-                  std::function<const quota::ClassTable*()> classes = nullptr);
+  // Returns the classes that the evaluator reads; null if they are not known.
+  using Classes = std::function<const quota::ClassTable*()>;
 
-  void Start();
+  TrackedResource(TrackingContext context, api::GroupVersionResource resource,
+                  quota::Evaluator evaluator);
+
+  // `user` is told of changes from now on, but not of what was listed before. Users may know
+  // classes at different times.
+  void AddUser(UsageListener& user, Classes classes);
+  void RemoveUser(UsageListener& user);
+  [[nodiscard]] bool used() const { return !users_.empty(); }
+  // True for the user that was added before all others that there are now. It resyncs the resource.
+  [[nodiscard]] bool IsFirst(const UsageListener& user) const { return users_.IsFirst(user); }
+
+  void Start();  // no effect after the first call
   base::Task<void> Stop();
   // As Ledger::SetGroups().
   void SetGroups(std::string_view ns, std::vector<std::string> groups) {
     ledger_.SetGroups(ns, std::move(groups));
   }
-  // A quota limits this name from now on, or none does any more. Facts have all limited names, and
-  // few others. If held facts may lack the name, it is unread until all objects were read again.
+  // One more user limits this name from now on, or one less. Facts have all limited names, and few
+  // others. If held facts may lack the name, it is unread until all objects were read again.
   void Limit(std::string_view name);
   void Unlimit(std::string_view name);
   // The classes changed, or became known or unknown.
@@ -154,7 +150,7 @@ class TrackedResource final : public informers::CollectionSink {
   base::Task<void> ReadUnread();
   [[nodiscard]] bool MayCount(std::string_view name) const;
   [[nodiscard]] bool ByClass(std::string_view name) const;
-  [[nodiscard]] const quota::ClassTable* Classes() const;
+  [[nodiscard]] const quota::ClassTable* KnownClasses() const;
   base::Result<quota::ObjectFacts> FactsOf(const json::Value& object);
   base::Task<base::Result<void>> ListVersions(Depth depth);
   base::Task<base::Result<void>> ReadSuspects();
@@ -167,8 +163,9 @@ class TrackedResource final : public informers::CollectionSink {
   TrackingContext context_;
   api::GroupVersionResource resource_;
   quota::Evaluator evaluator_;
-  UsageListener& listener_;
-  std::function<const quota::ClassTable*()> classes_;
+  UsageListeners users_;
+  std::vector<std::pair<const UsageListener*, Classes>> classes_;  // as each user knows them
+  bool running_ = false;
   quota::LimitedNames limited_;
   UnreadNames unread_;
   quota::Ledger ledger_;

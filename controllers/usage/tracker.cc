@@ -13,13 +13,14 @@ constexpr std::chrono::seconds kRediscoverIdle{30};
 }  // namespace
 
 Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
-                 UsageListener& listener, bool by_namespace)
+                 SharedResources& shared, UsageListener& listener, bool by_namespace)
     : context_(std::move(context)),
       api_(api),
       served_(served),
+      shared_(shared),
       listener_(listener),
       by_namespace_(by_namespace),
-      classes_(context_, api_, served_, listener_),
+      classes_(context_, api_, served_, shared_, listener_),
       changed_(context_.scheduler->NewAlarm()) {}
 
 std::map<api::GroupResource, quota::Evaluator> Tracker::EvaluatorsFor(
@@ -230,6 +231,12 @@ std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
   return watched;
 }
 
+std::vector<std::shared_ptr<TrackedResource>> Tracker::Resynced() const {
+  std::vector<std::shared_ptr<TrackedResource>> resynced = Watched();
+  std::erase_if(resynced, [this](const auto& tracked) { return !tracked->IsFirst(listener_); });
+  return resynced;
+}
+
 void Tracker::Relist() {
   for (const auto& tracked : Watched()) tracked->Relist();
   classes_.Relist();
@@ -326,13 +333,29 @@ void Tracker::StartServed() {
     const auto served = ServedFor(wanted.evaluator);
     if (!served) continue;
     wanted.known_absent = false;
-    wanted.tracked = std::make_shared<TrackedResource>(
-        context_, *served, wanted.evaluator, listener_,
-        [this, resource = resource] { return classes_.Of(resource).table; });
-    for (const auto& [name, quotas] : names_) wanted.tracked->Limit(name);
-    for (const auto& [ns, groups] : groups_) wanted.tracked->SetGroups(ns, groups);
-    wanted.tracked->Start();
+    Use(wanted, *served);
   }
+}
+
+void Tracker::Use(Wanted& wanted, const api::GroupVersionResource& served) {
+  const auto classes = [this, resource = wanted.evaluator.resource] {
+    return classes_.Of(resource).table;
+  };
+  wanted.tracked = shared_.Acquire(context_, api_, served, wanted.evaluator, listener_, classes);
+  TrackedResource& tracked = *wanted.tracked;
+  for (const auto& [name, quotas] : names_) tracked.Limit(name);
+  for (const auto& [ns, groups] : groups_) tracked.SetGroups(ns, groups);
+  tracked.Start();
+  // Nobody tells what a shared resource has listed before.
+  if (tracked.synced() || tracked.state().trouble) listener_.OnResourceState(wanted.evaluator);
+}
+
+// A resource that others use keeps nothing of ours. It must be released then.
+std::shared_ptr<TrackedResource> Tracker::Leave(Wanted& wanted) {
+  std::shared_ptr<TrackedResource> tracked = std::exchange(wanted.tracked, {});
+  for (const auto& [name, quotas] : names_) tracked->Unlimit(name);
+  for (const auto& [ns, groups] : groups_) tracked->SetGroups(ns, {});
+  return tracked;
 }
 
 base::Task<void> Tracker::StopUnneeded() {
@@ -343,22 +366,26 @@ base::Task<void> Tracker::StopUnneeded() {
     const bool unneeded = wanted.quotas == 0 && now - wanted.unneeded_since >= kKeepUnneeded;
     const bool gone = wanted.tracked && served_.IsAbsent(entry->first);
     const bool stops = wanted.tracked && (unneeded || gone || MustMove(*wanted.tracked));
-    if (stops) stopping.push_back(std::exchange(wanted.tracked, {}));
+    if (stops) stopping.push_back(Leave(wanted));
     if (gone && !unneeded) wanted.known_absent = true;
     entry = unneeded ? wanted_.erase(entry) : std::next(entry);
   }
   StartServed();  // restarts the ones that move to another version
   for (const std::shared_ptr<TrackedResource>& tracked : stopping) {
-    LOG(INFO) << "no longer counting resource=" << tracked->resource().ToString();
-    co_await tracked->Stop();
+    LOG(INFO) << "no longer counting resource=" << tracked->resource().ToString()
+              << " quota_api=" << api_.name;
+    co_await shared_.Release(tracked, listener_);
     listener_.OnResourceState(tracked->evaluator());
   }
   co_await classes_.StopUnneeded();
 }
 
 base::Task<void> Tracker::StopAll() {
-  const std::vector<std::shared_ptr<TrackedResource>> watched = Watched();
-  for (const auto& tracked : watched) co_await tracked->Stop();
+  std::vector<std::shared_ptr<TrackedResource>> stopping;
+  for (auto& [resource, wanted] : wanted_) {
+    if (wanted.tracked) stopping.push_back(Leave(wanted));
+  }
+  for (const auto& tracked : stopping) co_await shared_.Release(tracked, listener_);
   co_await classes_.StopAll();
 }
 

@@ -17,6 +17,7 @@
 
 #include "controllers/usage/class_tracker.h"
 #include "controllers/usage/served_resources.h"
+#include "controllers/usage/shared_resources.h"
 #include "controllers/usage/tracked_resource.h"
 #include "pkg/quota/quota.h"
 
@@ -43,10 +44,10 @@ using LimitedNamespaces = std::map<std::string, std::size_t>;
 
 class Tracker {
  public:
-  // `api`, `served` and `listener` must outlive the tracker. The listener calls OnResourceState()
-  // and OnClasses(). `by_namespace`: NamespacesOf() is used.
+  // `api`, `served`, `shared` and `listener` must outlive the tracker. The listener calls
+  // OnResourceState() and OnClasses(). `by_namespace`: NamespacesOf() is used.
   Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
-          UsageListener& listener, bool by_namespace = false);
+          SharedResources& shared, UsageListener& listener, bool by_namespace = false);
 
   // A quota was added, changed or removed (as QuotaListener::OnQuota), so other names may be in
   // use.
@@ -80,6 +81,9 @@ class Tracker {
   [[nodiscard]] std::set<api::GroupResource> LimitedBy(const quota::ResourceList& hard) const;
   // The resources that are watched now.
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
+  // Those of them that are resynced for this quota API. A resource that several use is resynced for
+  // the one that has used it for longest.
+  [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Resynced() const;
   // Lists everything again, because the server was restored to an earlier state.
   void Relist();
   // As TrackedResource::Await(), for a resource by its name.
@@ -114,6 +118,8 @@ class Tracker {
   base::Task<void> Rediscover();
   void NoticeMissing();
   void StartServed();
+  void Use(Wanted& wanted, const api::GroupVersionResource& served);
+  std::shared_ptr<TrackedResource> Leave(Wanted& wanted);
   base::Task<void> StopUnneeded();
   base::Task<void> StopAll();
   // The version that the evaluator reads.
@@ -125,6 +131,7 @@ class Tracker {
   TrackingContext context_;
   const quota::QuotaApi& api_;
   ServedResources& served_;
+  SharedResources& shared_;
   UsageListener& listener_;
   bool by_namespace_;
   std::map<api::GroupResource, Wanted> wanted_;

@@ -57,9 +57,14 @@ class Spare {
 
 }  // namespace
 
+bool LimitedNames::Add(std::string_view name) {
+  const auto at = names_.try_emplace(std::string(name)).first;
+  return ++at->second == 1;
+}
+
 bool LimitedNames::Remove(std::string_view name) {
   const auto at = names_.find(name);
-  if (at == names_.end()) return false;
+  if (at == names_.end() || --at->second > 0) return false;
   names_.erase(at);
   return true;
 }

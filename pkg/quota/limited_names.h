@@ -1,6 +1,6 @@
 #pragma once
 
-// The names under which quotas of one API limit objects of one kind. They bound what facts keep:
+// The names under which quotas limit objects of one kind. They bound what facts keep:
 // all names that some quota limits, of all others only a little. Strangers choose many names (of
 // extended resources, of classes), and no quota ends what nobody limits.
 //
@@ -9,7 +9,7 @@
 // Values; no I/O, one thread.
 
 #include <cstddef>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -28,15 +28,20 @@ class LimitedNames {
   // nearly every object uses, so that a new limit seldom means reading objects again.
   static constexpr std::size_t kSpareBytes = 1024;
 
-  bool Add(std::string_view name) { return names_.emplace(name).second; }
+  // A name may be added several times, and is limited until it was removed as often. Returns true
+  // if it was not limited before.
+  bool Add(std::string_view name);
+  // Returns true if it is not limited any more. REQUIRES: it is limited, or was never added.
   bool Remove(std::string_view name);
   [[nodiscard]] bool Has(std::string_view name) const { return names_.contains(name); }
   // For ReadOptions. It must not outlive these names.
   [[nodiscard]] IsLimited AsFunction() const {
     return [this](std::string_view name) { return Has(name); };
   }
-  [[nodiscard]] auto begin() const { return names_.begin(); }
-  [[nodiscard]] auto end() const { return names_.end(); }
+  // The names, and how often each was added.
+  [[nodiscard]] const std::map<std::string, std::size_t, std::less<>>& All() const {
+    return names_;
+  }
 
   struct LeftOut {
     bool names = false;
@@ -52,7 +57,7 @@ class LimitedNames {
   [[nodiscard]] bool Uses(const ClassTable* classes, std::string_view name) const;
   void BoundOne(Facts& facts, const ClassTable* classes, LeftOut& left_out) const;
 
-  std::set<std::string, std::less<>> names_;
+  std::map<std::string, std::size_t, std::less<>> names_;
 };
 
 // The heap memory that the facts take, in bytes.

@@ -38,6 +38,9 @@ struct QuotaApi {
   std::string name;  // "core": the word of --quota-apis, metrics and logs
   api::GroupVersionResource resource;
   std::string kind;  // "ResourceQuota"
+  // The name of the quota API that has the same evaluators and the same `object_counter`, so that
+  // both count with the same watches; "": its own name.
+  std::string counts_as;
   std::vector<Evaluator> evaluators;
   // The evaluator that counts any other kind by its count/<resource>.<group> name; null if this
   // quota API has none.

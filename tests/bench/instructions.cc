@@ -110,7 +110,8 @@ struct Stage {
 void Event(const std::function<std::string(const std::string& cpu, int version)>& event) {
   Stage stage(ListOfSmallPods(1000));
   NoListener listener;
-  controllers::TrackedResource pods(stage.Context(), {"", "v1", "pods"}, stage.Pods(), listener);
+  controllers::TrackedResource pods(stage.Context(), {"", "v1", "pods"}, stage.Pods());
+  pods.AddUser(listener, [] { return nullptr; });
   pods.Start();
   stage.scheduler.RunUntilIdle();
   int version = 2000;
@@ -157,7 +158,9 @@ struct Controlled {
   Stage stage;
   NoObserver observer;
   controllers::ServedResources served{stage.server, stage.scheduler};
-  controllers::QuotaController controller{stage.Context(), stage.api, served, observer, Options()};
+  controllers::SharedResources shared;
+  controllers::QuotaController controller{stage.Context(), stage.api, served,
+                                          shared,          observer,  Options()};
   base::TaskGroup running{stage.io.get_executor()};
 };
 

@@ -34,6 +34,27 @@ TEST_CASE("cluster: a quota counts the objects of all namespaces that it selects
   quotas.WaitStatus(a, Json(R"({"namespaces":2})"));
 }
 
+TEST_CASE("cluster: quotas of both APIs over pods cost one list and one watch", "[e2e][cluster]") {
+  Scenario s(Managed());
+  ClusterQuotas quotas(s.api());
+  const std::string a = FreshName("a");
+  TeamNamespace ns(s.api(), a);
+  ns.Create("one");
+  s.Create("resourcequotas", Quota("q", {{"pods", "9"}}));
+  const Daemon& daemon = s.StartDaemon();
+  s.WaitUsed("q", {{"pods", "0"}});
+  quotas.Create(a, SelectTeam(a, R"("hard":{"pods":"5","cpu":"5"})"));
+  quotas.WaitUsed(a, {{"cpu", "0"}, {"pods", "1"}});
+  const auto lists = [&](const std::string& name) {
+    return daemon.Metric(R"(informer_lists_total{group="",name=")" + name +
+                         R"(",resource="pods",version="v1"})");
+  };
+  CHECK(lists("core") == 1);
+  CHECK_FALSE(lists("cluster"));
+  ns.Create("two");
+  quotas.WaitUsed(a, {{"cpu", "0"}, {"pods", "2"}});
+}
+
 TEST_CASE("cluster: a quota without a namespace has events and metrics", "[e2e][cluster]") {
   Scenario s(Managed());
   ClusterQuotas quotas(s.api());

@@ -193,7 +193,7 @@ void Replica::Enforce(Enforced& enforced, std::uint64_t seed) {
                                        .registry = nullptr,
                                        .events = nullptr};
   enforced.controller = std::make_unique<controllers::QuotaController>(
-      context, enforced.api, served_, *counts_, ControllerOptions(seed + 2));
+      context, enforced.api, served_, shared_, *counts_, ControllerOptions(seed + 2));
   enforced.book =
       std::make_unique<Book>(*enforced.controller, tell_, settings_.planted, enforced.api.resource);
   enforced.admitter = std::make_unique<admission::QuotaAdmitter>(

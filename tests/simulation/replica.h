@@ -101,6 +101,7 @@ class Replica {
   Link link_;
   PlantedClient client_;
   controllers::ServedResources served_;
+  controllers::SharedResources shared_;
   std::unique_ptr<Counts> counts_;
   std::unique_ptr<leader::LeaderRunner> runner_;
   std::vector<Enforced> enforced_;                    // in the order in which they are asked

@@ -1,12 +1,14 @@
 #include "pkg/quota/cluster/cluster_quota.h"
 
+#include <utility>
+
 #include "pkg/quota/core/core_quota.h"
 
 namespace quota {
 
 QuotaApi ClusterQuotaApi() {
   QuotaApi api = CoreQuotaApi();
-  api.name = "cluster";
+  api.counts_as = std::exchange(api.name, "cluster");
   api.resource = {
       .group = "quota-controller-manager.io", .version = "v1alpha1", .resource = "clusterquotas"};
   api.kind = "ClusterQuota";

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 class Fixture {
  public:
   explicit Fixture(quota::QuotaApi api)
-      : resource(api.resource), engine_(std::move(api), served_, Options()) {
+      : resource(api.resource), engine_(std::move(api), served_, shared_, Options()) {
     engine_.AddChecks(health_);
     tasks_.Spawn("engine", [this] { return engine_.Run(); });
   }
@@ -50,6 +50,7 @@ class Fixture {
  private:
   debug::Health health_{scheduler};
   controllers::ServedResources served_{cluster, scheduler};
+  controllers::SharedResources shared_;
   manager::Engine engine_;
   base::TaskGroup tasks_{io_.get_executor()};
 };

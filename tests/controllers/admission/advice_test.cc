@@ -29,6 +29,7 @@ struct Advised : Clustered {
   // Counts the reads of the quota q, each of which takes as long as `error` says.
   void CountReads(std::optional<base::Error> error = std::nullopt) {
     cluster.fault = [this, error](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (unwritten && request.path.ends_with("/resourcequotas/q/status")) return cluster.lost;
       if (request.verb != "GET" || !request.path.ends_with("/resourcequotas/q")) {
         return std::nullopt;
       }
@@ -37,6 +38,7 @@ struct Advised : Clustered {
     };
   }
   std::size_t reads = 0;
+  bool unwritten = false;  // the status of q cannot be written
 };
 
 TEST_CASE("advice: what a full ResourceQuota refuses is charged to no ClusterQuota",
@@ -67,7 +69,11 @@ TEST_CASE("advice: only a quota that is exceeded advises", "[admission]") {
   SECTION("there is room") { f.Limit({{"pods", "9"}}); }
   SECTION("it limits another kind") { f.Limit({{"secrets", "0"}}); }
   SECTION("the object lacks what it requires") { f.Limit({{"limits.cpu", "0"}}); }
-  SECTION("it has no count yet") { f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "0"}}, "a")); }
+  SECTION("it has no count yet") {
+    f.unwritten = true;
+    f.CountReads();
+    f.Limit({{"pods", "0"}});
+  }
   SECTION("its scope does not match the object") {
     json::Value quota = MakeQuota("q", {{"pods", "0"}}, "a");
     quota.Make({"spec", "scopes"}) = json::Array{"Terminating"};

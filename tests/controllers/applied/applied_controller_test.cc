@@ -49,8 +49,8 @@ struct AppliedFixture : fixture::ClusterQuotaWorld {
     if (!guards) {
       options.guarded = [this](const quota::Evaluator&, const api::ObjectKey&) { return guards; };
     }
-    controller =
-        std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options);
+    controller = std::make_unique<controllers::QuotaController>(context, api, *served, shared,
+                                                                recorder, options);
     view = std::make_unique<controllers::AppliedView>(*controller);
     const controllers::AppliedSource& source =
         wanted ? static_cast<const controllers::AppliedSource&>(*view) : nothing;
@@ -85,6 +85,7 @@ struct AppliedFixture : fixture::ClusterQuotaWorld {
 
   quota::QuotaApi api = quota::ClusterQuotaApi();
   std::optional<controllers::ServedResources> served;
+  controllers::SharedResources shared;
   fixture::Recorder recorder;
   Results results;
   controllers::NothingApplied nothing;

@@ -54,7 +54,7 @@ struct TwoApis : ControllerFixture {
                                          .events = &events};
     controllers::QuotaControllerOptions options;
     options.seed = 1;
-    second.emplace(context, shares, *served, recorder, options);
+    second.emplace(context, shares, *served, shared, recorder, options);
     running.Spawn("second", [this] { return second->Run(); });
     core_admitter.emplace(io.get_executor(), scheduler, api, controller->quota_book(),
                           controller->object_book(), admission::NoObserver());

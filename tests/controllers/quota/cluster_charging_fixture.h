@@ -59,7 +59,7 @@ struct Clustered : ControllerFixture {
     options.seed = 1;
     options.leading = [this] { return leads; };
     options.crowd.crowd = 1'000'000;  // no bursts
-    controller2.emplace(context, quotas, *served, recorder, options);
+    controller2.emplace(context, quotas, *served, shared, recorder, options);
     running.Spawn("cluster", [this] { return controller2->Run(); });
     admitter_options.exempt_namespaces = NamesOf({"exempt"});
     core_admitter.emplace(io.get_executor(), scheduler, api, controller->quota_book(),

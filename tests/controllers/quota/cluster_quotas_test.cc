@@ -38,8 +38,8 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
       options.guarded = [this](const quota::Evaluator&, const api::ObjectKey&) { return *guarded; };
       options.unenforced = [this] { return unenforced; };
     }
-    controller =
-        std::make_unique<controllers::QuotaController>(context, api, *served, recorder, options);
+    controller = std::make_unique<controllers::QuotaController>(context, api, *served, shared,
+                                                                recorder, options);
     running = std::make_unique<base::TaskGroup>(io.get_executor());
     running->Spawn("controller", [this] { return controller->Run(); });
     scheduler.RunUntilIdle();
@@ -97,6 +97,7 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
   std::optional<bool> guarded;  // whether admission guards all kinds; nullopt: it does not decide
   std::optional<controllers::Unenforced> unenforced{std::in_place};  // if it decides
   std::optional<controllers::ServedResources> served;
+  controllers::SharedResources shared;
   fixture::Recorder recorder;
   fixture::EventList events;
   std::unique_ptr<controllers::QuotaController> controller;

@@ -57,8 +57,8 @@ void ControllerFixture::Start() {
                                        .reflector = {.seed = 1},
                                        .events = &events};
   served.emplace(cluster, scheduler);
-  controller = std::make_unique<controllers::QuotaController>(context, api, *served, recorder,
-                                                              options_, *queue_observer);
+  controller = std::make_unique<controllers::QuotaController>(context, api, *served, shared,
+                                                              recorder, options_, *queue_observer);
   running_ = std::make_unique<base::TaskGroup>(io.get_executor());
   running_->Spawn("controller", [this] { return controller->Run(); });
   scheduler.RunUntilIdle();

@@ -99,6 +99,7 @@ class ControllerFixture {
   fake::FakeCluster cluster{scheduler};
   quota::QuotaApi api = quota::CoreQuotaApi();
   std::optional<controllers::ServedResources> served;  // started with the controller
+  controllers::SharedResources shared;
   Recorder recorder;
   EventList events;
   queue::Observer* queue_observer = &queue::NoObserver();  // for the next Start()

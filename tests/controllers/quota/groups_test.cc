@@ -76,6 +76,7 @@ struct TrackerFixture {
   fake::FakeCluster cluster{scheduler};
   quota::QuotaApi api = quota::CoreQuotaApi();
   controllers::ServedResources served{cluster, scheduler};
+  controllers::SharedResources shared;
   Listener listener;
   controllers::Tracker tracker{{.executor = io.get_executor(),
                                 .scheduler = &scheduler,
@@ -83,6 +84,7 @@ struct TrackerFixture {
                                 .reflector = {.seed = 1}},
                                api,
                                served,
+                               shared,
                                listener};
   controllers::StallDetector stalls{scheduler.Now()};
   ObservedUsage usage{scheduler, cluster, served, tracker, stalls};

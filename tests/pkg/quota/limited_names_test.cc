@@ -39,6 +39,8 @@ TEST_CASE("limited names: facts keep all limited names, and few others", "[quota
   CHECK(facts.now.usage.size() < 20);
   CHECK(HeapBytes(facts.now) < 2 * LimitedNames::kSpareBytes);
 
+  CHECK_FALSE(limited.Remove("requests.example.com/r99"));  // it was added twice
+  CHECK(limited.Has("requests.example.com/r99"));
   CHECK(limited.Remove("requests.example.com/r99"));
   CHECK_FALSE(limited.Remove("requests.example.com/r99"));
   CHECK(limited.Bound(facts, nullptr).names);
