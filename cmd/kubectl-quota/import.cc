@@ -66,7 +66,8 @@ base::Task<base::Result<std::vector<Manifest>>> ReadStored(Session& session) {
   co_return manifests;
 }
 
-int ShowImported(Terminal& terminal, const Options& options, std::vector<Manifest> manifests) {
+int ShowImported(Terminal& terminal, const Options& options,
+                 const std::vector<Manifest>& manifests) {
   const inspect::Imported imported = inspect::Import(manifests, options.imports.enforcement);
   terminal.Write(inspect::ImportText(imported));
   // The quotas go into a file, or to kubectl apply, and the table to the reader.
@@ -87,13 +88,13 @@ int ShowImported(Terminal& terminal, const Options& options, std::vector<Manifes
 base::Task<Outcome> ImportStored(Session& session) {
   auto manifests = co_await ReadStored(session);
   if (!manifests) co_return manifests.error();
-  co_return ShowImported(session.terminal(), session.options, std::move(*manifests));
+  co_return ShowImported(session.terminal(), session.options, *manifests);
 }
 
 Outcome ImportFiles(const Options& options, Terminal& terminal) {
   auto manifests = ReadFiles(options.imports.files, options.imports.recursive);
   if (!manifests) return manifests.error();
-  return ShowImported(terminal, options, std::move(*manifests));
+  return ShowImported(terminal, options, *manifests);
 }
 
 }  // namespace kubectl_quota
