@@ -73,6 +73,7 @@ base::Task<base::Result<std::int64_t>> CountPods(Cluster& cluster, Family& famil
 // What the missing pods need of the quotas, and why the server refuses them whatever is free.
 struct Needs {
   inspect::Demand pod;
+  inspect::Demand least;  // of a pod that specifies all limits, as low as possible
   std::vector<inspect::ClaimDemand> claims;
   std::vector<std::string> refusals;
   std::set<std::string> own_claims;  // titles
@@ -95,6 +96,9 @@ class NeedsFinder {
     auto demand = Ask(*pod, true);
     if (!demand) return demand.error();
     needs_.pod = std::move(*demand);
+    auto least = Ask(inspect::WithLeastLimits(*pod), false);
+    if (!least) return least.error();
+    needs_.least = std::move(*least);
     if (auto added = AddClaims(object, has); !added) return added.error();
     return std::move(needs_);
   }
@@ -146,6 +150,8 @@ WhyAnswer Compare(const json::Value& object, const Workload& workload, std::int6
   const std::int64_t at_once = newest == has ? std::numeric_limits<std::int64_t>::max() : free;
   WhyAnswer answer =
       inspect::Explain(workload.name, wants, newest, fit, needs.pod, at_once, needs.claims);
+  inspect::TellMissing(fit, needs.least,
+                       std::max<std::int64_t>(1, std::min(wants - newest, at_once)), answer);
   if (!known) answer.wants_unknown = workload.nodes_unknown;
   answer.earlier = has - newest;
   answer.refusals = std::move(needs.refusals);

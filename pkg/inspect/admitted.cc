@@ -241,6 +241,20 @@ base::Result<Value> AdmittedPod(Value pod, const Defaults& defaults) {
   return pod;
 }
 
+Value WithLeastLimits(Value pod) {
+  ForContainers(pod, [](Value& container, const std::string&) {
+    for (const char* name : {"cpu", "memory"}) {
+      const Value* request = container.At({"resources", "requests", name});
+      const bool limited = container.At({"resources", "limits", name}) != nullptr;
+      if (request != nullptr && !limited) {
+        const Value least = *request;
+        container.Make({"resources", "limits", name}) = least;
+      }
+    }
+  });
+  return pod;
+}
+
 Value AdmittedClaim(Value claim, const Defaults& defaults) {
   const Value* given = claim.At({"spec", "storageClassName"});
   const bool chosen = (given != nullptr && !given->IsNull()) ||

@@ -36,6 +36,9 @@ std::string DefaultStorageClass(const std::vector<json::Value>& classes);
 
 // Returns the pod as it would be stored. Errors: kMalformed, naming the field.
 base::Result<json::Value> AdmittedPod(json::Value pod, const Defaults& defaults);
+// Returns such a pod with the limits that it lacks, as low as the server allows: a container's
+// request of CPU or memory is its limit.
+json::Value WithLeastLimits(json::Value pod);
 json::Value AdmittedClaim(json::Value claim, const Defaults& defaults);
 
 // Returns the pod that a controller creates from a template, before admission.

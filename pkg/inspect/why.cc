@@ -94,59 +94,17 @@ std::string ObjectionOf(const std::vector<const Demand*>& demands, const std::st
   return objection;
 }
 
-// True if the control plane creates the object again: the ConfigMap with the CA, the default
-// ServiceAccount, the API server's own Service, Endpoints, and pods that a node runs from files.
-bool ComesBack(const std::string& title) {
-  return title == "configmap/kube-root-ca.crt" || title == "serviceaccount/default" ||
-         title == "service/kubernetes" || title.starts_with("endpoints/") ||
-         title.starts_with("node/");
-}
-
-// True if the deletion of the holder makes room: it is a real object that goes and stays away, and
-// it is not the workload itself or a claim of it.
-bool CouldGo(const Holder& holder, const WhyAnswer& answer) {
-  return holder.sort == Holder::Sort::kGroup && holder.title != answer.of.ToString() &&
-         holder.title != answer.top.ToString() && !answer.stay.contains(holder.title) &&
-         !ComesBack(holder.title);
-}
-
-// "specify limits.cpu for: c" for "must specify limits.cpu for: c".
-std::string Instruction(const std::string& objection) {
-  constexpr std::string_view kMust = "must ";
-  return objection.starts_with(kMust) ? objection.substr(kMust.size()) : objection;
-}
-
-Quantity LackOf(const WhyAnswer& answer, const LackHolders& lack) {
-  for (const WhyQuota& quota : answer.quotas) {
-    for (const WhyName& name : quota.names) {
-      const bool same = quota.quota == lack.quota && quota.mode.empty() != lack.cluster;
-      if (same && name.name == lack.name && name.lacks_for_all) {
-        return *name.lacks_for_all;
-      }
-    }
+// "must specify limits.cpu for: c; limits.memory for: c,d" without its beginning, in parts.
+std::vector<std::string> DemandedParts(const std::string& objection) {
+  constexpr std::string_view kMust = "must specify ";
+  std::vector<std::string> parts;
+  if (!objection.starts_with(kMust)) return parts;
+  for (std::size_t from = kMust.size(); from < objection.size();) {
+    const std::size_t to = std::min(objection.find("; ", from), objection.size());
+    parts.push_back(objection.substr(from, to - from));
+    from = to + 2;
   }
-  return {};
-}
-
-// True if enough would be free for all lacking names without the holder of this title.
-bool Suffices(const std::string& title, const WhyAnswer& answer,
-              const std::vector<LackHolders>& lacks) {
-  return std::ranges::all_of(lacks, [&](const LackHolders& lack) {
-    const auto holder = std::ranges::find(lack.holders, title, &Holder::title);
-    return holder != lack.holders.end() && holder->amount >= LackOf(answer, lack);
-  });
-}
-
-std::string DeletionText(const WhyAnswer& answer, const std::vector<LackHolders>& lacks) {
-  if (lacks.empty()) return "";
-  const Holder* smallest = nullptr;
-  for (const Holder& holder : lacks.front().holders) {
-    if (!CouldGo(holder, answer) || !Suffices(holder.title, answer, lacks)) continue;
-    if (smallest == nullptr || holder.amount < smallest->amount) smallest = &holder;
-  }
-  if (smallest == nullptr) return "";
-  return "delete " + smallest->title + " (" + lacks.front().name + "=" +
-         smallest->amount.ToString() + ")";
+  return parts;
 }
 
 }  // namespace
@@ -189,27 +147,23 @@ void Join(WhyAnswer more, WhyAnswer& answer) {
   }
 }
 
-std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lacks) {
-  std::string text;
-  if (!answer.refusals.empty()) return text;
-  for (const WhyQuota& quota : answer.quotas) {
-    if (quota.objection.empty() || quota.Tried()) continue;
-    text.append(text.empty() ? "" : ", and ").append(Instruction(quota.objection));
-  }
-  if (!text.empty()) return text;
-  for (const WhyQuota& quota : answer.quotas) {
-    for (const WhyName& name : quota.names) {
-      if (!name.lacks_for_all || quota.Tried()) continue;
-      text.append(text.empty() ? "raise " : " and ").append(name.name);
-      text.append(quota.mode.empty() ? " of quota " : " of cluster quota ")
-          .append(quota.quota)
-          .append(" to ")
-          .append(name.hard.Add(*name.lacks_for_all).ToString());
+void TellMissing(const FitBook& fit, const Demand& least, std::int64_t pods, WhyAnswer& answer) {
+  for (WhyQuota& line : answer.quotas) {
+    for (std::size_t i = 0; i < fit.quotas().size(); ++i) {
+      const quota::Quota& quota = fit.quotas()[i];
+      const bool same =
+          fit.NameOf(i) == line.quota && quota.cluster.has_value() != line.mode.empty();
+      if (!same) continue;
+      for (std::string& part : DemandedParts(line.objection)) {
+        const std::string name = part.substr(0, part.find(' '));
+        line.missing.push_back({.name = name,
+                                .what = std::move(part),
+                                .least = least.of[i].Get(name).Mul(pods),
+                                .used = quota.status.used.Get(name),
+                                .hard = LimitsOf(quota).Get(name)});
+      }
     }
   }
-  const std::string deletion = DeletionText(answer, lacks);
-  if (!text.empty() && !deletion.empty()) text += ", or ";
-  return text + deletion;
 }
 
 }  // namespace inspect

@@ -26,10 +26,20 @@ struct WhyName {
   std::optional<quota::Quantity> lacks_for_all;   // nullopt: all that are missing fit
 };
 
+// A value that the pods must specify and do not.
+struct MissingValue {
+  std::string name;       // "limits.memory"
+  std::string what;       // "limits.memory for: c,d"
+  quota::Quantity least;  // what all missing pods need at least once they specify it
+  quota::Quantity used;
+  quota::Quantity hard;
+};
+
 struct WhyQuota {
   std::string quota;  // FitBook::NameOf()
   std::vector<WhyName> names;
-  std::string objection;  // what the pod must specify but does not; "" if nothing
+  std::string objection;                // what the pod must specify but does not; "" if nothing
+  std::vector<MissingValue> missing{};  // the same in parts
   // For a ClusterQuota: its mode, and its refusal of the next pod.
   std::string mode{};  // "": not a ClusterQuota
   std::string text{};  // "": it admits it
@@ -76,6 +86,10 @@ WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, co
                   std::int64_t at_once = std::numeric_limits<std::int64_t>::max(),
                   const std::vector<ClaimDemand>& claims = {});
 
+// Adds what missing values need: WhyQuota::missing. `least` is what one pod needs if it specifies
+// them as low as the server allows, and `pods` are created at once.
+void TellMissing(const FitBook& fit, const Demand& least, std::int64_t pods, WhyAnswer& answer);
+
 // Adds what the quotas of another API say of the same objects.
 void Join(WhyAnswer more, WhyAnswer& answer);
 
@@ -87,9 +101,8 @@ struct LackHolders {
   bool cluster = false;  // it is a ClusterQuota
 };
 
-// Returns the smallest changes that make room for all pods: raised limits, or one object to delete.
-// If the pods lack a value that a quota demands, only that they must specify it: what they then
-// need is not known. "" if the server refuses them whatever is free.
+// Returns the smallest changes that make room for all pods: values to specify, raised limits, or
+// one object to delete. "" if the server refuses them whatever is free.
 std::string RoomFor(const WhyAnswer& answer, const std::vector<LackHolders>& lacks);
 
 // The text for the terminal; ages of refusals are relative to `now`.

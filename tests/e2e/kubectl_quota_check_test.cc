@@ -89,10 +89,12 @@ TEST_CASE("kubectl quota why names only what makes room", "[e2e][kubectl-quota]"
   s.Create("pods", user);
   s.WaitUsed("q", {{"persistentvolumeclaims", "1"}, {"pods", "1"}});
   CHECK(room() == raise + "\n");
-  // A value that is missing comes first.
+  // A value that is missing comes first. It does not make room for the claim.
   s.Create("resourcequotas", Quota("memory", {{"limits.memory", "1Gi"}}));
   s.WaitUsed("memory", {{"limits.memory", "0"}});
-  CHECK(room() == "room: specify limits.memory for: c\n");
+  CHECK(room() ==
+        "room: specify limits.memory for: c (at most 1Gi in all missing pods), and raise "
+        "persistentvolumeclaims of quota q to 2\n");
 }
 
 TEST_CASE("kubectl quota check tells what would fit, and charges only changes",

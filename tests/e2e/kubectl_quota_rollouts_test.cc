@@ -210,4 +210,36 @@ TEST_CASE("kubectl quota check counts what controllers make for a Service",
   CHECK_THAT(no.output, Contains("No: 2 of 3 limits would be exceeded.\n"));
 }
 
+TEST_CASE("kubectl quota why names everything that the missing pods need",
+          "[e2e][kubectl-quota][controller-manager][real-only]") {
+  if (!HaveBuiltinController()) return;
+  Rollouts plugin;
+  Scenario& s = plugin.scenario();
+  plugin.Quota(R"({"pods": "2", "requests.memory": "1Gi", "limits.memory": "2Gi"})");
+  s.WaitUsed("q", {{"pods", "0"}, {"requests.memory", "0"}, {"limits.memory", "0"}});
+  json::Value set = Rollouts::Workload("StatefulSet", "i",
+                                       R"("replicas": 3, "podManagementPolicy": "Parallel", )");
+  json::Array& containers = *set.Make({"spec", "template", "spec", "containers"}).AsArray();
+  containers.front().Make({"resources", "requests", "memory"}) = "1Gi";
+  s.Create("statefulsets", set);
+  Eventually("it is told", [&]() -> std::string {
+    const std::string told = plugin.AskHere({"why", "sts/web"}).output;
+    const bool all = told.find(
+                         "room: specify limits.memory for: c (as little as its request), and "
+                         "raise pods of quota q to 3 and requests.memory of quota q to 3Gi "
+                         "and limits.memory of quota q to 3Gi\n") != std::string::npos;
+    return all ? "" : told;
+  });
+  s.api().MergePatch(
+      s.Path("resourcequotas", "q"),
+      HardPatch({{"pods", "3"}, {"requests.memory", "3Gi"}, {"limits.memory", "3Gi"}}));
+  Eventually("the new limits are enforced", [&]() -> std::string {
+    const json::Value quota = s.api().Get(s.Path("resourcequotas", "q"));
+    return *quota.At({"status", "hard"}) == *quota.At({"spec", "hard"}) ? "" : json::Write(quota);
+  });
+  containers.front().Make({"resources", "limits", "memory"}) = "1Gi";
+  plugin.Apply("statefulsets", set);
+  s.WaitUsed("q", {{"pods", "3"}, {"requests.memory", "3Gi"}, {"limits.memory", "3Gi"}});
+}
+
 }  // namespace e2e::kubectl_quota_rollouts_test

@@ -164,11 +164,26 @@ TEST_CASE("why: what the control plane creates again is not offered for deletion
         "raise pods of quota q to 2, or delete configmap/default (pods=1)");
 }
 
-TEST_CASE("why: a missing value comes before room", "[inspect]") {
+TEST_CASE("why: a missing value is told first, with the limits that it needs", "[inspect]") {
   WhyAnswer answer = Web(5, 3);
-  REQUIRE(inspect::RoomFor(answer, {}).starts_with("raise "));
-  answer.quotas.back().objection = "must specify limits.memory for: c";
-  CHECK(inspect::RoomFor(answer, {}) == "specify limits.memory for: c");
+  const std::string raise = inspect::RoomFor(answer, {});
+  REQUIRE(raise == "raise requests.cpu of quota compute to 5 and pods of quota objects to 8");
+  const auto lack = [&](const char* least, const char* used, const char* hard) {
+    answer.quotas.back().objection = "must specify limits.memory for: c";
+    answer.quotas.back().missing = {{.name = "limits.memory",
+                                     .what = "limits.memory for: c",
+                                     .least = Amount(least),
+                                     .used = Amount(used),
+                                     .hard = Amount(hard)}};
+    return inspect::RoomFor(answer, {});
+  };
+  CHECK(lack("2Gi", "1Gi", "4Gi") ==
+        "specify limits.memory for: c (at most 3Gi in all missing pods), and " + raise);
+  CHECK(lack("4Gi", "1Gi", "4Gi") ==
+        "specify limits.memory for: c (as little as its request), and " + raise +
+            " and limits.memory of quota objects to 5Gi");
+  CHECK(lack("0", "4Gi", "4Gi") == "specify limits.memory for: c, and " + raise +
+                                       " and limits.memory of quota objects above 4Gi");
   SECTION("for a quota that only warns it does not") {
     answer.quotas.back().mode = "Warn";
     CHECK(inspect::RoomFor(answer, {}).starts_with("raise requests.cpu"));
