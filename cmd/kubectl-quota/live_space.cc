@@ -10,6 +10,7 @@
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/needs.h"
 #include "cmd/kubectl-quota/propagation.h"
+#include "cmd/kubectl-quota/selected_pods.h"
 #include "cmd/kubectl-quota/stored_pods.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
@@ -171,9 +172,18 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   }
   AddLabelled(manifests, surroundings_);
   co_await ReadClasses(policies);
-  if (!absent_ || !in_files) co_return base::Result<void>();
+  const auto now = session_.scheduler.WallNow();
   inspect::Checked nothing;
-  co_return books_.Add(BornWith(ns_, manifests), session_.scheduler.WallNow(), nothing);
+  if (absent_) {
+    if (!in_files) co_return base::Result<void>();
+    co_return books_.Add(BornWith(ns_, manifests), now, nothing);
+  }
+  const std::set<std::string> names = LimitedNames(books_.core().book.quotas());
+  if (!names.contains("count/endpointslices.discovery.k8s.io")) co_return base::Result<void>();
+  if (auto read = co_await ReadStoredPods(cluster_, ns_, surroundings_); !read) co_return read;
+  auto slices = co_await LackingSlices(cluster_, ns_, manifests, surroundings_);
+  if (!slices) co_return slices.error();
+  co_return books_.Add(std::move(*slices), now, nothing);
 }
 
 base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Checked& checked) {
@@ -299,6 +309,8 @@ base::Task<base::Result<void>> LiveSpace::ReadTemplates(const json::Value& objec
   if (!surroundings_.claim_templates) co_return base::Result<void>();
   std::set<std::string> names = inspect::ClaimTemplatesOf(object);
   names.merge(inspect::ClaimTemplatesOf(stored));
+  auto group = co_await ReadPodGroup(cluster_, ns_, inspect::PodGroupOf(object), surroundings_);
+  if (!group) co_return group;
   co_return co_await ReadClaimTemplates(cluster_, ns_, std::move(names), surroundings_);
 }
 

@@ -117,8 +117,10 @@ Value Overlay(Value stored, const Value& manifest) {
 Value Applied(const Value& manifest, Value stored) {
   Value last = LastApplied(stored);
   if (last.IsObject()) {
-    // The server keeps most of the metadata, and nothing of it is counted.
+    // The server keeps most of the metadata, and nothing of it is counted. What an export has as
+    // status was never applied.
     last.AsObject()->Erase("metadata");
+    last.AsObject()->Erase("status");
     Prune(last, &manifest, stored);
   }
   return Overlay(std::move(stored), manifest);

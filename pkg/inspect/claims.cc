@@ -69,6 +69,11 @@ std::set<std::string> ClaimTemplatesOf(const Value& object) {
   return names;
 }
 
+std::string PodGroupOf(const Value& object) {
+  const Value* spec = PodSpecOf(object);
+  return spec == nullptr ? "" : std::string(spec->StringAt({"schedulingGroup", "podGroupName"}));
+}
+
 std::vector<Value> VolumeClaimsOf(const Value& pod, const Defaults& defaults) {
   std::vector<Value> claims;
   for (const Value& volume : pod.ArrayAt({"spec", "volumes"})) {

@@ -22,6 +22,8 @@ using PodGroups = std::map<std::string, json::Value>;
 
 // Returns the names of the ResourceClaimTemplates that the object's pods, or a PodGroup, refer to.
 std::set<std::string> ClaimTemplatesOf(const json::Value& object);
+// Returns the name of the PodGroup of the object's pods; "" if they have none.
+std::string PodGroupOf(const json::Value& object);
 
 // Return the claims that are created for each such pod. Errors: kInvalidArgument if a template is
 // missing. `pod` may also be a PodGroup.

@@ -6,55 +6,14 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/custom_kinds.h"
 #include "pkg/inspect/helm.h"
 #include "pkg/inspect/manifest.h"
 #include "pkg/inspect/workload_kinds.h"
 
 namespace inspect {
-namespace {
 
-using json::Object;
 using json::Value;
-
-// Members that tell that an operator makes pods of a custom resource.
-bool TellsOfPods(std::string_view name, const Value& value) {
-  if (name == "template") return value.At({"spec"}) != nullptr;
-  if (name == "resources") return value.At({"requests"}) != nullptr || value.At({"limits"});
-  constexpr std::string_view kNames[] = {"containers",
-                                         "container",
-                                         "initContainers",
-                                         "podSpec",
-                                         "podTemplate",
-                                         "replicas",
-                                         "instances",
-                                         "parallelism",
-                                         "minReplicaCount",
-                                         "volumeClaimTemplate",
-                                         "volumeClaimTemplates",
-                                         "persistentVolumeClaim"};
-  return std::ranges::find(kNames, name) != std::end(kNames);
-}
-
-bool MentionsPods(const Value& value) {
-  if (const json::Array* list = value.AsArray()) return std::ranges::any_of(*list, MentionsPods);
-  const Object* object = value.AsObject();
-  return object != nullptr && std::ranges::any_of(*object, [](const auto& member) {
-           return TellsOfPods(member.first, member.second) || MentionsPods(member.second);
-         });
-}
-
-bool LooksLikeMore(const Value& object) {
-  const std::string group = GroupOf(api::ApiVersion(object));
-  // What Karmada makes of its bindings is in other namespaces.
-  if (group == "work.karmada.io") return false;
-  const bool custom = group.find('.') != std::string::npos && !group.ends_with(".k8s.io");
-  const Value* spec = object.At({"spec"});
-  if (custom) return spec != nullptr && MentionsPods(*spec);
-  return object.At({"spec", "template", "spec", "containers"}) != nullptr ||
-         object.At({"spec", "replicas"}) != nullptr;
-}
-
-}  // namespace
 
 Expander::Expander(const Value& object, const Surroundings& surroundings)
     : object_(object),
@@ -91,7 +50,7 @@ void Expander::AddBinding(const Value& whole, const Value& stored) {
   if (!surroundings_.propagation) return;
   Bound bound = BindingOf(whole, *surroundings_.propagation, stored);
   const bool told = bound.binding.IsNull() || PodSpecOf(whole) != nullptr;
-  if (bound.unknown.empty() && !told && LooksLikeMore(whole)) {
+  if (bound.unknown.empty() && !told && MayMakeMore(whole)) {
     bound.unknown = "what Karmada's interpreter reads of it is not known";
   }
   if (!bound.unknown.empty()) {
@@ -243,27 +202,10 @@ base::Result<void> Expander::AddRun(bool is_new) {
   return {};
 }
 
-// Slices have up to 100 endpoints (kubernetes v1.36.3, --max-endpoints-per-slice of
-// kube-controller-manager).
 void Expander::AddEndpoints(const Value& service) {
-  constexpr std::int64_t kMostInSlice = 100;
-  std::int64_t endpoints = 0;
-  const json::Object& selector = *service.At({"spec", "selector"})->AsObject();
-  for (const Surroundings::Labelled& pods : surroundings_.labelled) {
-    const bool selected = std::ranges::all_of(selector, [&](const auto& label) {
-      const Value* own = pods.labels.At({label.first});
-      return own != nullptr && *own == label.second;
-    });
-    if (selected) endpoints += pods.count;
-  }
-  const std::int64_t slices =
-      std::max<std::int64_t>(1, (endpoints + kMostInSlice - 1) / kMostInSlice);
   const std::string name(api::Name(service));
-  const std::string_view policy = service.StringAt({"spec", "ipFamilyPolicy"});
-  const bool both = policy == "RequireDualStack" || policy == "PreferDualStack";
   Add(MadeBy(service, "v1", "Endpoints", name), 1, {"Endpoints", "its selector"});
-  Add(MadeBy(service, "discovery.k8s.io/v1", "EndpointSlice", name + "-…"),
-      both ? 2 * slices : slices, {"EndpointSlice", "its selector"});
+  AddSlices(service, SlicesFor(service, surroundings_), expansion_);
 }
 
 base::Result<void> Expander::AddRollout(const Value& pod_template, std::int64_t fresh,
@@ -308,7 +250,7 @@ void Expander::NoteAbout(const std::optional<PodPlan>& plan) {
         "its pods are not counted, because the number of nodes is not known: give --nodes");
   }
   const bool known = plan || Is(object_, kPod) || Is(object_, kCronJob);
-  if (!known && LooksLikeMore(object_)) {
+  if (!known && MayMakeMore(object_)) {
     NoteUncounted("counted as the object that it is; what its controller makes of it is not known");
   }
 }

@@ -47,7 +47,7 @@ class Expander {
   // Adds what one run of a CronJob creates, and the finished runs that a new one will keep. Errors:
   // the same.
   base::Result<void> AddRun(bool is_new);
-  // Adds the objects that lead from a Service to its pods, one slice for each family of addresses.
+  // Adds the objects that lead from a Service to its pods.
   void AddEndpoints(const json::Value& service);
   // Adds new pods that take the place of old ones: Rollout. Errors: the same.
   base::Result<void> AddRollout(const json::Value& pod_template, std::int64_t fresh,

@@ -39,7 +39,7 @@ struct Surroundings {
   // it does.
   std::string closed = {};
   Autoscalers autoscalers = {};
-  // The pods of the other manifests: AddLabelled().
+  // The pods of the manifests, AddLabelled(), and stored ones that Services may select.
   struct Labelled {
     json::Value labels;
     std::int64_t count = 0;
@@ -47,7 +47,7 @@ struct Surroundings {
   std::vector<Labelled> labelled = {};
   // nullopt: no quota limits what is created from them.
   std::optional<ClaimTemplates> claim_templates = {};
-  PodGroups pod_groups = {};  // of the manifests
+  PodGroups pod_groups = {};  // of the manifests, and stored ones that they refer to
   // nullopt: no quota limits ResourceBindings.
   std::optional<Propagation> propagation = {};
 };
@@ -55,6 +55,12 @@ struct Surroundings {
 // Adds the pods of the object, which Services may select, or a PodGroup. Call when nodes and
 // autoscalers are known.
 void AddLabelled(const json::Value& object, Surroundings& surroundings);
+
+// Returns how many EndpointSlices the pods of a Service need: one for each 100, at least one for
+// each family of addresses.
+std::int64_t SlicesFor(const json::Value& service, const Surroundings& surroundings);
+// Adds `count` EndpointSlices of the Service; none if it is below 1.
+void AddSlices(const json::Value& service, std::int64_t count, Expansion& expansion);
 
 // Returns everything that creating the object creates in its namespace. Errors: kMalformed;
 // kInvalidArgument if a needed ResourceClaimTemplate is missing.

@@ -122,6 +122,19 @@ base::Result<Division> DivisionOf(const std::optional<Made>& made, const Change&
   return pods;
 }
 
+// The controller of a Deployment scales the ReplicaSet that has pods before it makes one of the new
+// template (kubernetes v1.36.3, isScalingEvent in pkg/controller/deployment/sync.go).
+base::Result<void> ScaleFirst(const Value& whole, const Change& change, Division& pods,
+                              Expander& expander) {
+  const std::int64_t more = change.after.count - pods.Total();
+  const bool scales = Is(whole, kDeployment) && pods.current == 0 && !pods.old.empty();
+  if (!scales || more <= 0) return {};
+  auto made = expander.Assumed(change.before.pod_template, more);
+  if (!made) return made.error();
+  pods.old.push_back(std::move(*made));
+  return expander.AddPods(change.before.pod_template, more, "its rollout");
+}
+
 base::Result<void> AddChange(const Value& whole, const Change& change,
                              const std::optional<Made>& made, Expander& expander) {
   const bool known = made && RevisionOf(*made, change.after.pod_template) != nullptr;
@@ -142,6 +155,7 @@ base::Result<void> AddChange(const Value& whole, const Change& change,
     if (!added) return added;
     pods->current += below;
   }
+  if (auto scaled = ScaleFirst(whole, change, *pods, expander); !scaled) return scaled;
   // New pods are created until there are `surge` more than wanted.
   const std::int64_t surge = SurgeOf(whole, wanted);
   const std::int64_t old = pods->Total() - pods->current;

@@ -178,4 +178,130 @@ TEST_CASE("check: pods below the partition of a StatefulSet keep their template"
   }
 }
 
+TEST_CASE("check: a Deployment grows with its old template before it rolls out",
+          "[kubectl-quota]") {
+  // The manifest makes four pods of 100m eight of 10m.
+  Stored plugin("Deployment");
+  plugin.Put(kDeployments,
+             "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop, uid: "
+             "web}, spec: {replicas: 4, template: {spec: {containers: [{name: c, resources: "
+             "{requests: {cpu: 100m}}}]}}}, status: {replicas: 4}}");
+  const Told told = plugin.Check(
+      "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: "
+      "{replicas: 8, template: {spec: {containers: [{name: c, resources: {requests: {cpu: "
+      "10m}}}]}}}}");
+  INFO(told.output << told.warnings);
+  // Eight old pods, and two new ones.
+  CHECK_THAT(told.output, Contains("400m     420m    820m    1       yes\n"));
+}
+
+TEST_CASE("check: the status of an export that was applied is no part of it", "[kubectl-quota]") {
+  Plugin plugin;
+  const api::GroupVersionResource claims{"", "v1", "persistentvolumeclaims"};
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+             "{hard: {requests.storage: 9Gi}}, status: {hard: {requests.storage: 9Gi}, used: "
+             "{requests.storage: 5Gi}}}");
+  plugin.Put(claims,
+             "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: d, namespace: shop, "
+             "annotations: {kubectl.kubernetes.io/last-applied-configuration: '{\"spec\": "
+             "{\"resources\": {\"requests\": {\"storage\": \"1Gi\"}}}, \"status\": "
+             "{\"allocatedResources\": {\"storage\": \"2Gi\"}}}'}}, spec: {resources: {requests: "
+             "{storage: 1Gi}}}, status: {allocatedResources: {storage: 5Gi}}}");
+  // Without its status it would free 4Gi for the claim behind it.
+  const Told told = plugin.Ask(
+      {"check", "-f",
+       plugin.File("claims.yaml",
+                   "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: d, namespace: "
+                   "shop}, spec: {resources: {requests: {storage: 1Gi}}}}\n---\n{apiVersion: v1, "
+                   "kind: PersistentVolumeClaim, metadata: {name: e, namespace: shop}, spec: "
+                   "{resources: {requests: {storage: 6Gi}}}}")});
+  INFO(told.output << told.warnings);
+  CHECK(told.code == 1);
+}
+
+TEST_CASE("check: stored Services get slices for new pods, and stored pods count for new Services",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const api::GroupVersionResource slices{"discovery.k8s.io", "v1", "endpointslices"};
+  plugin.cluster.Serve(kServices, "Service");
+  plugin.cluster.Serve(slices, "EndpointSlice");
+  const std::string name = "count/endpointslices.discovery.k8s.io";
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, "
+             "spec: {hard: {" +
+                 name + ": 9}}, status: {hard: {" + name + ": 9}, used: {" + name + ": 1}}}");
+  const auto service = [](const std::string& of) {
+    return "{apiVersion: v1, kind: Service, metadata: {name: " + of +
+           ", namespace: shop}, spec: {selector: {app: w}, ports: [{port: 80}]}}";
+  };
+  plugin.Put(kServices, service("old"));
+  plugin.Put(slices,
+             "{metadata: {name: old-1, namespace: shop, labels: "
+             "{kubernetes.io/service-name: old}}}");
+  for (int i = 0; i < 60; ++i) {
+    plugin.Put(kPods, "{metadata: {name: p" + std::to_string(i) +
+                          ", namespace: shop, labels: {app: w, of: other}}, status: {phase: "
+                          "Running}}");
+  }
+  const auto web = [](int replicas) {
+    return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: "
+           "{replicas: " +
+           std::to_string(replicas) +
+           ", template: {metadata: {labels: {app: w, of: web}}, spec: {containers: [{name: c}]}}}}";
+  };
+  const auto asks = [&](const std::string& files) {
+    return plugin.Ask({"check", "-f", plugin.File("files.yaml", files)}).output;
+  };
+  CHECK(asks(web(40)) == "Yes: no quota limits any of it.\n");
+  CHECK_THAT(asks(web(41)), Contains("1        1       2       9       yes\n"));
+  CHECK_THAT(asks(web(150)), Contains("1        2       3       9       yes\n"));
+  CHECK_THAT(asks(web(41) + "\n---\n" + service("new")), Contains("1        3       4 "));
+  CHECK_THAT(asks(service("new")), Contains("1        1       2 "));
+  SECTION("which cannot be told without the pods") {
+    plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (!request.path.ends_with("/pods")) return std::nullopt;
+      return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
+    };
+    CHECK(plugin.Ask({"check", "-f", plugin.File("files.yaml", service("new"))}).code == 3);
+    plugin.cluster.ForgetFunctions();
+  }
+}
+
+TEST_CASE("check: a claim that a stored PodGroup has, too, is there already", "[kubectl-quota]") {
+  Plugin plugin;
+  const api::GroupVersionResource templates{"resource.k8s.io", "v1", "resourceclaimtemplates"};
+  const api::GroupVersionResource groups{"scheduling.k8s.io", "v1alpha2", "podgroups"};
+  plugin.cluster.Serve(templates, "ResourceClaimTemplate");
+  plugin.cluster.Serve({"resource.k8s.io", "v1", "resourceclaims"}, "ResourceClaim");
+  plugin.cluster.Serve(groups, "PodGroup");
+  plugin.cluster.Serve({"batch", "v1", "jobs"}, "Job");
+  const std::string name = "count/resourceclaims.resource.k8s.io";
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, "
+             "spec: {hard: {" +
+                 name + ": 9}}, status: {hard: {" + name + ": 9}, used: {" + name + ": 1}}}");
+  plugin.Put(templates,
+             "{apiVersion: resource.k8s.io/v1, metadata: {name: gpu, namespace: shop}, spec: "
+             "{spec: {devices: "
+             "{requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}}");
+  plugin.Put(groups,
+             "{metadata: {name: g, namespace: shop}, spec: {resourceClaims: [{name: a, "
+             "resourceClaimTemplateName: gpu}]}}");
+  const auto asks = [&](const std::string& group, const std::string& claim) {
+    const auto told = plugin.Ask(
+        {"check", "-f",
+         plugin.File("job.yaml",
+                     "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: shop}, "
+                     "spec: {parallelism: 4, template: {spec: {schedulingGroup: {podGroupName: " +
+                         group + "}, resourceClaims: [{name: " + claim +
+                         ", resourceClaimTemplateName: gpu}], containers: [{name: c}]}}}}")});
+    INFO(told.warnings);
+    return told.output;
+  };
+  CHECK(asks("g", "a") == "Yes: no quota limits any of it.\n");
+  CHECK_THAT(asks("g", "b"), Contains("1        4       5 "));
+  CHECK_THAT(asks("other", "a"), Contains("1        4       5 "));
+}
+
 }  // namespace check_stored_test

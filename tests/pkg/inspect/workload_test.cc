@@ -105,6 +105,31 @@ TEST_CASE("workload: unknown parts are noted", "[inspect]") {
   CHECK(Expand(Yaml("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"), {})->notes.empty());
 }
 
+TEST_CASE("workload: what operators make of a custom kind is unknown", "[inspect]") {
+  const auto unknown = [](const std::string& version, const std::string& kind,
+                          const std::string& spec = "{a: b}") {
+    const auto expansion = Expand(Yaml("{apiVersion: " + version + ", kind: " + kind +
+                                       ", metadata: {name: x}, spec: " + spec + "}"),
+                                  {});
+    return !expansion->uncounted.empty();
+  };
+  CHECK(unknown("mongodbcommunity.mongodb.com/v1", "MongoDBCommunity", "{members: 3}"));
+  CHECK(unknown("acid.zalan.do/v1", "postgresql", "{numberOfInstances: 2}"));
+  CHECK(unknown("elasticsearch.k8s.elastic.co/v1", "Elasticsearch", "{nodeSets: [{count: 5}]}"));
+  CHECK(unknown("flink.apache.org/v1beta1", "FlinkDeployment",
+                "{taskManager: {resource: {cpu: 8}}}"));
+  CHECK(unknown("pxc.percona.com/v1", "PerconaXtraDBCluster", "{pxc: {size: 3}}"));
+  CHECK(unknown("cert-manager.io/v1", "Certificate"));
+  CHECK(unknown("helm.toolkit.fluxcd.io/v2", "HelmRelease"));
+  CHECK(unknown("gateway.networking.k8s.io/v1", "Gateway"));
+  CHECK(unknown("monitoring.coreos.com/v1", "Prometheus"));
+  CHECK(unknown("tekton.dev/v1", "PipelineRun"));
+  CHECK_FALSE(unknown("monitoring.coreos.com/v1", "ServiceMonitor"));
+  CHECK_FALSE(unknown("networking.istio.io/v1", "VirtualService"));
+  CHECK_FALSE(unknown("gateway.networking.k8s.io/v1", "HTTPRoute"));
+  CHECK_FALSE(unknown("example.org/v1", "Disk", "{size: 5Gi}"));
+}
+
 TEST_CASE("workload: a CronJob keeps as many finished Jobs as it says", "[inspect]") {
   const auto cron = [](const std::string& spec) {
     return Yaml("{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {" + spec +
