@@ -28,6 +28,13 @@ void AddTemplate(json::Value& workload) {
 
 }  // namespace
 
+json::Value NamedObject(const std::string& api_version, const std::string& kind,
+                        const std::string& name) {
+  json::Value object = json::Object{{"apiVersion", api_version}, {"kind", kind}};
+  object.Make({"metadata", "name"}) = name;
+  return object;
+}
+
 json::Value Namespace(const std::string& name) { return Named("v1", "Namespace", name); }
 
 json::Value Pod(const std::string& name, const Quantities& requests) {

@@ -12,6 +12,9 @@ namespace e2e {
 
 using Quantities = std::map<std::string, std::string>;
 
+// With apiVersion, kind and metadata.name only.
+json::Value NamedObject(const std::string& api_version, const std::string& kind,
+                        const std::string& name);
 json::Value Namespace(const std::string& name);
 // A pod with one container with these requests ({"cpu", "100m"}).
 json::Value Pod(const std::string& name, const Quantities& requests = {});
