@@ -27,7 +27,7 @@ struct Advised : Clustered {
     RunFor(1s);
   }
   // Counts the reads of the quota q, each of which takes as long as `error` says.
-  void CountReads(std::optional<base::Error> error = std::nullopt) {
+  void CountReads(const std::optional<base::Error>& error = std::nullopt) {
     cluster.fault = [this, error](const client::ApiRequest& request) -> std::optional<base::Error> {
       if (unwritten && request.path.ends_with("/resourcequotas/q/status")) return cluster.lost;
       if (request.verb != "GET" || !request.path.ends_with("/resourcequotas/q")) {
