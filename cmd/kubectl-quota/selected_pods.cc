@@ -8,7 +8,6 @@
 #include "cmd/kubectl-quota/family.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
-#include "pkg/inspect/containment.h"
 #include "pkg/inspect/manifest.h"
 #include "pkg/inspect/workload_kinds.h"
 
@@ -34,7 +33,7 @@ base::Task<base::Result<bool>> ListOrDoubt(Cluster& cluster, informers::Reflecto
 bool IsOfManifest(const json::Value& labels, const inspect::Surroundings& surroundings) {
   return std::ranges::any_of(surroundings.labelled,
                              [&](const inspect::Surroundings::Labelled& pods) {
-                               return inspect::IsContained(pods.labels, labels);
+                               return inspect::HaveLabels(labels, pods.labels);
                              });
 }
 

@@ -22,18 +22,22 @@ std::int64_t FamiliesOf(const Value& service) {
 
 }  // namespace
 
+bool HaveLabels(const Value& labels, const Value& wanted) {
+  const json::Object* const all = wanted.AsObject();
+  return all != nullptr && std::ranges::all_of(*all, [&](const auto& label) {
+           const Value* own = labels.At({label.first});
+           return own != nullptr && *own == label.second;
+         });
+}
+
 // Slices have up to 100 endpoints (kubernetes v1.36.3, --max-endpoints-per-slice of
 // kube-controller-manager).
 std::int64_t SlicesFor(const Value& service, const Surroundings& surroundings) {
   constexpr std::int64_t kMostInSlice = 100;
   std::int64_t endpoints = 0;
-  const json::Object& selector = *service.At({"spec", "selector"})->AsObject();
+  const Value& selector = *service.At({"spec", "selector"});
   for (const Surroundings::Labelled& pods : surroundings.labelled) {
-    const bool selected = std::ranges::all_of(selector, [&](const auto& label) {
-      const Value* own = pods.labels.At({label.first});
-      return own != nullptr && *own == label.second;
-    });
-    if (selected) endpoints += pods.count;
+    if (HaveLabels(pods.labels, selector)) endpoints += pods.count;
   }
   const std::int64_t slices =
       std::max<std::int64_t>(1, (endpoints + kMostInSlice - 1) / kMostInSlice);

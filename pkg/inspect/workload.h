@@ -56,6 +56,9 @@ struct Surroundings {
 // autoscalers are known.
 void AddLabelled(const json::Value& object, Surroundings& surroundings);
 
+// True if the labels have all the wanted ones. False if `wanted` is not an object.
+bool HaveLabels(const json::Value& labels, const json::Value& wanted);
+
 // Returns how many EndpointSlices the pods of a Service need: one for each 100, at least one for
 // each family of addresses.
 std::int64_t SlicesFor(const json::Value& service, const Surroundings& surroundings);

@@ -258,6 +258,16 @@ TEST_CASE("check: stored Services get slices for new pods, and stored pods count
   CHECK_THAT(asks(web(150)), Contains("1        2       3       9       yes\n"));
   CHECK_THAT(asks(web(41) + "\n---\n" + service("new")), Contains("1        3       4 "));
   CHECK_THAT(asks(service("new")), Contains("1        1       2 "));
+  SECTION("labels are texts, also if two of them are one quantity") {
+    for (int i = 0; i < 60; ++i) {
+      plugin.Put(kPods, "{metadata: {name: p" + std::to_string(i) +
+                            ", namespace: shop, labels: {app: w, of: '1'}}, status: {phase: "
+                            "Running}}");
+    }
+    const std::string files = web(41);
+    CHECK_THAT(asks(std::string(files).replace(files.find("of: web"), 7, "of: '1000m'")),
+               Contains("1        1       2       9       yes\n"));
+  }
   SECTION("which cannot be told without the pods") {
     plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
       if (!request.path.ends_with("/pods")) return std::nullopt;
