@@ -195,14 +195,23 @@ part_chart() {
 
 part_kubernetes() { script kubernetes 2400 bash tests/k8s/build.sh; }
 part_quickstart() { script quickstart 300 bash tests/cmd/quickstart/quickstart_test.sh; }
-part_alerts() { script alerts 180 bash tests/manifests/alerts_test.sh; }
+part_alerts() {
+  tools alerts "prometheus.sh promtool" helm.sh || return 0
+  script alerts 180 bash tests/manifests/alerts_test.sh
+}
 part_dashboard() {
   local prometheus
   prometheus=$(bash tests/manifests/prometheus.sh prometheus) ||
     { absent dashboard $? build/bin/dashboard_test; return 0; }
   catch dashboard 180 env QCM_PROMETHEUS="$prometheus" build/bin/dashboard_test
 }
-part_manifests() { tally manifests 600 bash tests/manifests/lint_test.sh; }
+part_manifests() {
+  local older
+  mapfile -t older < <(bash tests/manifests/kustomize.sh --list)
+  assets manifests || return 0
+  tools manifests helm.sh "${older[@]/#/kustomize.sh }" || return 0
+  tally manifests 600 bash tests/manifests/lint_test.sh
+}
 part_sandbox_kubectl() {
   assets sandbox-kubectl || return 0
   QCM_KUBECTL=${QCM_KUBECTL:-$assets/kubectl} script sandbox-kubectl 180 \
@@ -249,7 +258,8 @@ part_instructions() {
   repeatable instructions 1800 build/bin/worst_objects tests/bench/worst_objects.sh -- \
     bash tests/bench/worst_objects.sh
 }
-simulated() { repeatable "$1" 2700 build/bin/simulation -- build/bin/simulation "${@:2}"; }
+# The limit is for what hangs: at idle priority the processors go to the builds first.
+simulated() { repeatable "$1" 5000 build/bin/simulation -- build/bin/simulation "${@:2}"; }
 # with_odd NAME API PLAIN: and 500 odd ones.
 with_odd() {
   simulated "$1" --api "$2" --schedules "$3"
@@ -279,6 +289,17 @@ assets() {
   [ $code -ne 0 ] || return 0
   absent "$name" $code "$@"
   return 1
+}
+
+# tools NAME SCRIPT…: what scripts of tests/manifests, each with its argument, build or fetch once on
+# a machine; before the part, so that this takes nothing of its time limit.
+tools() {
+  local name=$1 tool
+  shift
+  for tool in "$@"; do
+    # shellcheck disable=SC2086 # a script and its argument
+    bash tests/manifests/$tool >/dev/null || { absent "$name" $?; return 1; }
+  done
 }
 
 # absent NAME CODE [PROGRAM FILTER…]: the requirements of these tests are missing. With CODE 77 they
