@@ -95,6 +95,7 @@ void ReadWebhook(const json::Value& webhook, const Selected& selected, ReadByKey
     asking.condition = one.StringAt({"expression"});
   }
   for (const json::Value& rule : webhook.ArrayAt({"rules"})) {
+    if (rule.StringAt({"scope"}) == "Cluster") continue;  // what is counted is in namespaces
     for (const json::Value& group : rule.ArrayAt({"apiGroups"})) {
       for (const json::Value& resource : rule.ArrayAt({"resources"})) {
         if (group.AsString() == nullptr || resource.AsString() == nullptr) continue;
@@ -104,14 +105,18 @@ void ReadWebhook(const json::Value& webhook, const Selected& selected, ReadByKey
   }
 }
 
-// A resource is guarded where everything is asked that any webhook asks about it.
+// A resource is guarded where everything is asked that any webhook asks about it. We name the same
+// version in all rules of a resource, so one with several versions is not asked about as it was.
 std::vector<GuardedResource> Collect(ReadByKey&& found, const Names& exempt) {
   std::vector<GuardedResource> guarded;
   for (auto& [key, read] : found) {
-    if (!read.creates) continue;
-    std::ranges::sort(read.guarded.subresources);
-    const auto repeated = std::ranges::unique(read.guarded.subresources);
-    read.guarded.subresources.erase(repeated.begin(), repeated.end());
+    const bool alike = std::ranges::all_of(read.asked, [&, &read = read](const auto& entry) {
+      return entry.first.version == read.guarded.version;
+    });
+    if (!read.creates || !alike) continue;
+    std::vector<std::string>& subresources = read.guarded.subresources;
+    std::ranges::sort(subresources);
+    subresources.erase(std::unique(subresources.begin(), subresources.end()), subresources.end());
     for (const auto& [question, selected] : read.asked) {
       read.guarded.namespaces =
           Intersection(read.guarded.namespaces, Union(selected, exempt), exempt);
