@@ -50,9 +50,9 @@ base::Result<void> AddTo(ApiBook& of, const inspect::Expansion& expansion, base:
 }  // namespace
 
 ApiBook& Books::Open(const client::Discovered& kinds, const quota::QuotaApi& api,
-                     inspect::FitBook book) {
+                     quota::Rules rules, inspect::FitBook book) {
   std::ranges::copy(book.quotas(), std::back_inserter(quotas_));
-  all_.push_back(std::make_unique<ApiBook>(api, Counters(kinds, api), book, book));
+  all_.push_back(std::make_unique<ApiBook>(api, Counters(kinds, api, rules), book, book));
   return *all_.back();
 }
 

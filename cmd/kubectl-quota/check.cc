@@ -88,7 +88,7 @@ void OpenBooks(const OfflineInputs& inputs, const std::string& ns,
   for (const FileQuotas& own : inputs.quotas) {
     const bool core = own.of.kind.empty();
     ApiBook& of = books.Open(
-        nothing, own.of.api,
+        nothing, own.of.api, quota::Rules(),
         inspect::FitBook(own.Of(ns), core ? std::move(reached) : inspect::Reached(), own.of.kind));
     of.counters.SetNames(inputs.policies.definitions, LimitedNames(of.book.quotas()));
     of.counters.SetClasses(SourcesWith(inputs.policies.usage_classes, manifests, of));

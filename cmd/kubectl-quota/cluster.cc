@@ -5,6 +5,7 @@
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
+#include "pkg/client/server_version.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
@@ -77,6 +78,20 @@ base::Task<const client::Discovered*> Cluster::Kinds() {
   // Store the empty answer, too: discovery is not tried again, and there is only one warning.
   kinds_ = client::Discovered();
   co_return &*kinds_;
+}
+
+base::Task<quota::Rules> Cluster::Rules() {
+  if (rules_) co_return *rules_;
+  rules_.emplace();
+  if (unreachable_) co_return *rules_;
+  const auto version = co_await client::ReadServerVersion(client_);
+  if (version) {
+    rules_ = quota::RulesOf(*version);
+  } else {
+    terminal_.Warn("pods that are being resized are counted as before Kubernetes 1.37: " +
+                   ErrorText(version.error()));
+  }
+  co_return *rules_;
 }
 
 base::Task<const std::vector<ServedQuotaApi>*> Cluster::QuotaApis() {

@@ -57,6 +57,9 @@ class Cluster {
   [[nodiscard]] const base::Error* Unreachable() const {
     return unreachable_ ? &*unreachable_ : nullptr;
   }
+  // Returns the rules by which the server counts; asks it once. If that fails, it warns, and the
+  // rules are the oldest.
+  base::Task<quota::Rules> Rules();
   // Returns the served quota APIs. Kubernetes' own is always included.
   base::Task<const std::vector<ServedQuotaApi>*> QuotaApis();
 
@@ -83,6 +86,7 @@ class Cluster {
   const quota::QuotaApi core_;
   std::optional<client::Discovered> kinds_;
   std::optional<base::Error> unreachable_;
+  std::optional<quota::Rules> rules_;
   std::vector<ServedQuotaApi> apis_;
 };
 

@@ -195,7 +195,8 @@ base::Task<base::Result<void>> AddSource(Cluster& cluster, const Source& source,
                                          const Filling& filling, std::string ns,
                                          inspect::HolderBook& book) {
   const inspect::ObjectName of{base::ToLower(source.kind), source.evaluator.resource.group, ""};
-  const auto now = std::chrono::system_clock::now();
+  quota::ReadOptions options{.now = std::chrono::system_clock::now()};
+  if (source.evaluator.by_rules) options.rules = co_await cluster.Rules();
   std::size_t unknown = 0;
   std::string why;
   inspect::HolderBook read = book;  // until the list is complete: it may start over
@@ -204,7 +205,7 @@ base::Task<base::Result<void>> AddSource(Cluster& cluster, const Source& source,
     inspect::ObjectName name = of;
     name.name = api::Name(object);
     if (filling.onlooker) filling.onlooker(source.evaluator, object, name);
-    const auto added = read.Add(source.evaluator, source.classes.get(), object, name, now);
+    const auto added = read.Add(source.evaluator, source.classes.get(), object, name, options);
     if (!added && unknown++ == 0) why = added.error().message;
   };
   auto listed = co_await ReadObjects(cluster, source, std::move(ns), book.Fields(), add,

@@ -71,6 +71,7 @@ base::Task<base::Result<std::unique_ptr<Books>>> ReadBooks(Session& session) {
   co_await limits.Read("");
   auto books = std::make_unique<Books>();
   const client::Discovered* kinds = co_await cluster.Kinds();
+  const quota::Rules rules = co_await cluster.Rules();
   const std::vector<ServedQuotaApi>* apis = co_await cluster.QuotaApis();
   for (const ServedQuotaApi& of : *apis) {
     std::vector<quota::Quota> own;
@@ -79,8 +80,8 @@ base::Task<base::Result<std::unique_ptr<Books>>> ReadBooks(Session& session) {
     }
     inspect::Reached reached;
     if (of.kind.empty()) reached = co_await limits.In(session.ns);
-    ApiBook& book =
-        books->Open(*kinds, of.api, inspect::FitBook(std::move(own), std::move(reached), of.kind));
+    ApiBook& book = books->Open(*kinds, of.api, rules,
+                                inspect::FitBook(std::move(own), std::move(reached), of.kind));
     if (of.kind.empty()) continue;
     const std::set<std::string> names = LimitedNames(book.book.quotas());
     auto sources =

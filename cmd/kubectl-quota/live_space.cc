@@ -108,6 +108,7 @@ base::Task<base::Result<void>> LiveSpace::OpenBooks(const Manifests& manifests,
   auto quotas = co_await cluster_.Quotas(ns_, session_.options.place.selector);
   if (!quotas) co_return quotas.error();
   const client::Discovered* kinds = co_await cluster_.Kinds();
+  const quota::Rules rules = co_await cluster_.Rules();
   for (const ServedQuotaApi& of : apis_) {
     std::vector<quota::Quota> own;
     for (const ReadQuota& read : *quotas) {
@@ -116,7 +117,8 @@ base::Task<base::Result<void>> LiveSpace::OpenBooks(const Manifests& manifests,
     if (auto applied = co_await ApplyQuotas(of, manifests, own); !applied) co_return applied;
     inspect::Reached reached;
     if (of.kind.empty()) reached = co_await limits.In(ns_, NamespaceIn(manifests));
-    books_.Open(*kinds, of.api, inspect::FitBook(std::move(own), std::move(reached), of.kind));
+    books_.Open(*kinds, of.api, rules,
+                inspect::FitBook(std::move(own), std::move(reached), of.kind));
   }
   co_return base::Result<void>();
 }

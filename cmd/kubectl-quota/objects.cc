@@ -188,6 +188,7 @@ const inspect::Counter* Counters::Of(std::string_view api_version, std::string_v
       entry->evaluator = api_.object_counter(*resource);
     }
     if (entry->evaluator) entry->counter.evaluator = &*entry->evaluator;
+    entry->counter.rules = rules_;
     for (const Source& source : sources_) {
       const bool same = resource && source.evaluator.resource == *resource;
       if (!same) continue;

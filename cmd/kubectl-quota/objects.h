@@ -37,9 +37,10 @@ std::string GuessedResource(std::string_view kind);
 // Finds the evaluator of an object, for all kinds that manifests may have.
 class Counters {
  public:
-  // `kinds` must outlive it. If it is empty, the resource of a kind is guessed.
-  Counters(const client::Discovered& kinds, const quota::QuotaApi& api)
-      : kinds_(kinds), api_(api) {}
+  // `kinds` and `api` must outlive it. If there are no kinds, the resource of a kind is guessed.
+  // `rules` are the server's.
+  Counters(const client::Discovered& kinds, const quota::QuotaApi& api, quota::Rules rules)
+      : kinds_(kinds), api_(api), rules_(rules) {}
 
   // The resource of a kind that is not served is its plural in these CustomResourceDefinitions, or
   // else in a name of a quota that looks like it. Call first.
@@ -65,6 +66,7 @@ class Counters {
   };
   const client::Discovered& kinds_;
   const quota::QuotaApi& api_;
+  quota::Rules rules_;
   std::map<std::pair<std::string, std::string>, std::string> plurals_;  // by group and kind
   std::vector<api::GroupResource> limited_;  // with a limited object count
   std::vector<Source> sources_;

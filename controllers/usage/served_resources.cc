@@ -37,6 +37,7 @@ base::Task<base::Result<void>> ServedResources::Look() {
     co_return error;
   }
   if (trouble_.Solve()) LOG(INFO) << "discovery recovered";
+  co_await rules_.Refresh();  // before anything of it is counted
   Take(*found);
   co_return base::Result<void>();
 }

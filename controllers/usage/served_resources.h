@@ -1,7 +1,7 @@
 #pragma once
 
-// What the API server serves, from the last discovery. Maps a group and resource to the version to
-// watch.
+// What the API server serves, from the last discovery, and by which rules it counts. Maps a group
+// and resource to the version to watch.
 //
 // A group that did not answer keeps its last known state. A resource is absent only if a complete
 // answer lacks it (kubernetes v1.36.3, pkg/controller/resourcequota/resource_quota_controller.go).
@@ -15,6 +15,7 @@
 #include <set>
 #include <string>
 
+#include "controllers/usage/server_rules.h"
 #include "pkg/api/resource.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/error.h"
@@ -32,7 +33,7 @@ class ServedResources {
  public:
   // Both must outlive it.
   ServedResources(client::ApiClient& client, base::Scheduler& scheduler)
-      : discovery_(client), scheduler_(scheduler), gate_(scheduler) {}
+      : rules_(client, scheduler), discovery_(client), scheduler_(scheduler), gate_(scheduler) {}
 
   // Asks the server. Callers that wait at the same time share one request. Errors: the server did
   // not answer; the known state stays, and the error is logged once.
@@ -54,6 +55,8 @@ class ServedResources {
   // True if a complete answer of its group did not have it.
   [[nodiscard]] bool LacksVersion(const api::GroupVersionResource& resource) const;
 
+  // The rules by which the server counts.
+  [[nodiscard]] const quota::Rules& rules() const { return rules_.rules(); }
   // Increases with each answer that changed what is served. 0: no answer yet.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   // Visits every namespaced resource that can be listed and watched.
@@ -65,6 +68,7 @@ class ServedResources {
   void Take(const client::Discovered& found);
   void SayFailed(const std::set<std::string>& failed) const;
 
+  ServerRules rules_;
   client::Discovery discovery_;
   base::Scheduler& scheduler_;
   base::Gate gate_;  // held by the caller that asks

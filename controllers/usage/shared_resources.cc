@@ -18,6 +18,7 @@ std::shared_ptr<TrackedResource> SharedResources::Acquire(
   if (tracked == nullptr) {
     tracked = std::make_shared<TrackedResource>(std::move(context), resource, evaluator);
   }
+  tracked->Follow(rules_);
   tracked->AddUser(user, std::move(classes));
   return tracked;
 }
@@ -29,6 +30,11 @@ base::Task<void> SharedResources::Release(std::shared_ptr<TrackedResource> track
   if (tracked->used()) co_return;
   std::erase_if(resources_, [&](const auto& entry) { return entry.second == tracked; });
   co_await tracked->Stop();
+}
+
+void SharedResources::Follow(const quota::Rules& rules) {
+  rules_ = rules;
+  for (const auto& [key, tracked] : resources_) tracked->Follow(rules);
 }
 
 std::shared_ptr<ClassWatch> SharedResources::AcquireClasses(

@@ -30,6 +30,10 @@ class SharedResources {
   // Nothing is told to `user` any more. Stops the resource if nobody else uses it.
   base::Task<void> Release(std::shared_ptr<TrackedResource> tracked, UsageListener& user);
 
+  // All resources, present and future, are counted by these rules from now on. Each whose facts may
+  // be others is read again once, whatever quota APIs use it.
+  void Follow(const quota::Rules& rules);
+
   // The same for the classes that the evaluator reads, in this version. REQUIRES: it reads classes.
   std::shared_ptr<ClassWatch> AcquireClasses(TrackingContext context, const quota::QuotaApi& api,
                                              const api::GroupVersionResource& classes,
@@ -38,6 +42,7 @@ class SharedResources {
   base::Task<void> ReleaseClasses(std::shared_ptr<ClassWatch> watch, UsageListener& user);
 
  private:
+  quota::Rules rules_;
   using Key = std::pair<std::string, api::GroupVersionResource>;  // with the name of a quota API
   using ClassKey = std::tuple<std::string, api::GroupResource, api::GroupVersionResource>;
 

@@ -151,6 +151,12 @@ void TrackedResource::OnClasses() {
   if (!unread_.empty()) reading_->Wake();
 }
 
+void TrackedResource::Follow(const quota::Rules& rules) {
+  if (std::exchange(rules_, rules) == rules || !evaluator_.by_rules || ledger_.size() == 0) return;
+  outdated_ = true;
+  reading_->Wake();
+}
+
 void TrackedResource::BeginList() {
   drift_.reset();  // the new list finds what the resync was looking for
   unread_.OnReadingBegins();
@@ -189,7 +195,8 @@ const quota::ClassTable* TrackedResource::KnownClasses() const {
 // The facts as the ledger keeps them.
 base::Result<quota::ObjectFacts> TrackedResource::FactsOf(const json::Value& object) {
   base::Result<quota::ObjectFacts> facts = evaluator_.facts_of(
-      object, {.now = context_.scheduler->WallNow(), .limited = limited_.AsFunction()});
+      object,
+      {.now = context_.scheduler->WallNow(), .limited = limited_.AsFunction(), .rules = rules_});
   if (facts) unread_.OnLeftOut(limited_.Bound(*facts, KnownClasses()));
   return facts;
 }
@@ -318,22 +325,26 @@ base::Task<void> TrackedResource::WatchExpiry() {
   }
 }
 
-// Reads all objects again while names are unread.
+// Reads all objects again while names are unread, or facts made by other rules.
 base::Task<void> TrackedResource::ReadUnread() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {
     bool again = false;
-    if (!unread_.empty() && synced() && !drift_) {
-      LOG(INFO) << "reading all objects again, because a quota limits a name that was not counted"
+    if ((!unread_.empty() || outdated_) && synced() && !drift_) {
+      LOG(INFO) << "reading all objects again, because "
+                << (outdated_ ? "the server counts by other rules"
+                              : "a quota limits a name that was not counted")
                 << " resource=" << resource_.ToString();
       unread_.OnReadingBegins();
+      const bool outdated = std::exchange(outdated_, false);
       const auto read = co_await Resync(kSettle, Depth::kWhole);
       const bool ended = read && read->has_value();
+      outdated_ = outdated_ || (outdated && !ended);
       if (ended && unread_.OnReadingEnds()) users_.OnResourceState(evaluator_);
-      again = ended && !unread_.empty();
+      again = ended && (!unread_.empty() || outdated_);
     }
     if (again) continue;
-    const bool idle = unread_.empty();
+    const bool idle = unread_.empty() && !outdated_;
     co_await reading_->WaitUntil(idle ? base::TimePoint::max()
                                       : context_.scheduler->Now() + kReadsAgain);
   }

@@ -84,6 +84,9 @@ class TrackedResource final : public informers::CollectionSink {
   void Unlimit(std::string_view name);
   // The classes changed, or became known or unknown.
   void OnClasses();
+  // The server counts by these rules from now on. If held facts may be others, all objects are read
+  // again.
+  void Follow(const quota::Rules& rules);
   // Since when usage under this limited name is unknown; nullopt: it is known.
   [[nodiscard]] std::optional<base::TimePoint> UnreadSince(std::string_view name) const {
     return unread_.Since(name);
@@ -168,6 +171,8 @@ class TrackedResource final : public informers::CollectionSink {
   bool running_ = false;
   quota::LimitedNames limited_;
   UnreadNames unread_;
+  quota::Rules rules_;
+  bool outdated_ = false;  // held facts were made by other rules
   quota::Ledger ledger_;
   base::TaskGroup tasks_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;

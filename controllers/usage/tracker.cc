@@ -328,6 +328,7 @@ bool Tracker::MustMove(const TrackedResource& tracked) const {
 
 void Tracker::StartServed() {
   classes_.StartServed();
+  shared_.Follow(served_.rules());
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.tracked || wanted.quotas == 0) continue;
     const auto served = ServedFor(wanted.evaluator);

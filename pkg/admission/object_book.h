@@ -11,12 +11,15 @@
 #include "pkg/base/asio.h"
 #include "pkg/base/clock.h"
 #include "pkg/quota/decision.h"
+#include "pkg/quota/rules.h"
 
 namespace admission {
 
 class ObjectBook {
  public:
   virtual ~ObjectBook() = default;
+  // The rules by which objects are counted.
+  [[nodiscard]] virtual quota::Rules RulesNow() const = 0;
   // The classes that the evaluator reads; null: it reads none, or they are not known.
   [[nodiscard]] virtual const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const = 0;

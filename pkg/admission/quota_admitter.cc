@@ -105,7 +105,8 @@ base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
   quota::Request& request = waiter.request;
   const quota::Evaluator& evaluator = *request.evaluator;
   const std::vector<const quota::Quota*> quotas = QuotasIn(review.ns);
-  const quota::ReadOptions options{.now = scheduler_.WallNow(), .limited = LimitedBy(quotas)};
+  const quota::ReadOptions options{
+      .now = scheduler_.WallNow(), .limited = LimitedBy(quotas), .rules = objects_.RulesNow()};
   request.object = &review.object;
   request.uid = UidOf(review);
   request.dry_run = review.dry_run;

@@ -70,6 +70,10 @@ void SwitchedBook::Withdraw(const api::ObjectKey& key, const quota::Uid& uid, st
   if (quotas_ != nullptr) quotas_->Withdraw(key, uid, grant);
 }
 
+quota::Rules SwitchedBook::RulesNow() const {
+  return objects_ == nullptr ? quota::Rules() : objects_->RulesNow();
+}
+
 const quota::ClassTable* SwitchedBook::ClassesOf(const quota::Evaluator& evaluator) const {
   return objects_ == nullptr ? nullptr : objects_->ClassesOf(evaluator);
 }

@@ -37,6 +37,7 @@ class SwitchedBook final : public QuotaBook, public ObjectBook {
   base::Task<base::Result<void>> Reserve(ReservePlan plan, base::TimePoint deadline) override;
   void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
 
+  [[nodiscard]] quota::Rules RulesNow() const override;
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;
   [[nodiscard]] base::Result<quota::Resolved> SubjectOf(

@@ -32,7 +32,7 @@ struct Read {
 };
 
 base::Result<Read> Resolve(const Counter& counter, const json::Value& object, base::WallTime now) {
-  auto facts = counter.evaluator->facts_of(object, {now});
+  auto facts = counter.evaluator->facts_of(object, {.now = now, .rules = counter.rules});
   if (!facts) return facts.error();
   if (!facts->now.unread.empty()) return Unread(*facts);
   Read read{.resolved = {.subject = std::move(facts->now)}, .flaw = std::move(facts->flaw)};

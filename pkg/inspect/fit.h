@@ -21,6 +21,7 @@ struct Counter {
   const quota::Evaluator* evaluator = nullptr;
   const quota::ClassTable* classes = nullptr;  // may be null
   bool classes_known = true;                   // false: `classes` may lack some that exist
+  quota::Rules rules = {};                     // of the server
 };
 
 // The amounts that one object needs of each quota, in the order of the quotas, and the reasons to

@@ -125,8 +125,8 @@ void HolderBook::Count(const quota::ResourceList& usage, std::vector<Held>& held
 
 base::Result<void> HolderBook::Add(const quota::Evaluator& evaluator,
                                    const quota::ClassTable* classes, const json::Value& object,
-                                   const ObjectName& name, base::WallTime now) {
-  const auto facts = evaluator.facts_of(object, {now});
+                                   const ObjectName& name, const quota::ReadOptions& options) {
+  const auto facts = evaluator.facts_of(object, options);
   if (!facts) return facts.error().Wrap(name.ToString());
   if (!quota::MatchesObject(quota_.selector, facts->now, evaluator.scopes)) return {};
   if (!facts->now.unread.empty()) {

@@ -63,7 +63,8 @@ class HolderBook {
   // Counts an object with its evaluator. `classes` may be null if its usage needs none. Errors:
   // kMalformed and kNotFound if the usage of the object is unknown.
   base::Result<void> Add(const quota::Evaluator& evaluator, const quota::ClassTable* classes,
-                         const json::Value& object, const ObjectName& name, base::WallTime now);
+                         const json::Value& object, const ObjectName& name,
+                         const quota::ReadOptions& options);
   // Call if not all objects may be listed: usage without an object may belong to the others.
   void SetIncomplete() { incomplete_ = true; }
   [[nodiscard]] bool IsIncomplete() const { return incomplete_; }

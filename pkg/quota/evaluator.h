@@ -16,6 +16,7 @@
 #include "pkg/json/value.h"
 #include "pkg/quota/class_table.h"
 #include "pkg/quota/facts.h"
+#include "pkg/quota/rules.h"
 #include "pkg/quota/wanted_names.h"
 
 namespace quota {
@@ -27,6 +28,8 @@ struct ReadOptions {
   // may leave the others out (WantedNames), and says so in ObjectFacts::left_out. Null: all names
   // are read.
   IsLimited limited = {};
+  // Those of the API server. An evaluator that follows them says so (Evaluator::by_rules).
+  Rules rules = {};
 };
 
 // What admission needs besides the facts: which requests can raise an object's usage, and what a
@@ -95,6 +98,8 @@ struct Evaluator {
   // object's share is then unknown, not zero.
   std::function<base::Result<ObjectFacts>(const json::Value& object, const ReadOptions& options)>
       facts_of;
+  // The facts depend on ReadOptions::rules.
+  bool by_rules = false;
   Guard guard = {};
   std::optional<ClassSource> classes = {};
   // The resource of the owners to which `facts_of` ties its objects (Tie), if it does.

@@ -1,8 +1,11 @@
 #include "tests/differential/comparison.h"
 
 #include <algorithm>
+#include <iostream>
+#include <stdexcept>
 #include <vector>
 
+#include "pkg/api/kubernetes_version.h"
 #include "tests/differential/settings.h"
 #include "tests/differential/upstream.h"
 
@@ -48,6 +51,18 @@ void Comparison::CompareAmount(const std::string& what, const quantity::Quantity
   if (same_value && HasOtherText(ours)) return departures.Add(Departure::kOtherText);
   Differ(what + ": ours " + text + " (" + number + " " + std::string(FormatName(ours.format())) +
          "), upstream " + json::Write(theirs));
+}
+
+const quota::Rules& UpstreamRules() {
+  static const quota::Rules rules = [] {
+    Upstream upstream(TheSettings().upstream);
+    const json::Value answer = upstream.Ask({R"({"version":true})"}).front();
+    const auto version = api::ParseKubernetesVersion(answer);
+    if (!version) throw std::runtime_error("upstream's version: " + json::Write(answer));
+    std::cout << "compared with Kubernetes " << version->ToString() << std::endl;
+    return quota::RulesOf(*version);
+  }();
+  return rules;
 }
 
 void AskAll(std::size_t count, const std::function<std::string()>& make,

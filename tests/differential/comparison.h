@@ -10,6 +10,7 @@
 
 #include "pkg/json/value.h"
 #include "pkg/quantity/quantity.h"
+#include "pkg/quota/rules.h"
 #include "tests/differential/departures.h"
 
 namespace differential {
@@ -30,6 +31,9 @@ class Comparison {
   std::size_t differences_ = 0;
   std::string first_;
 };
+
+// The rules of the version of Kubernetes whose code upstream is.
+const quota::Rules& UpstreamRules();
 
 // Asks upstream `count` questions from `make` in batches, and passes each answer to
 // `compare(question, answer)`.

@@ -76,7 +76,8 @@ class DecisionComparison : public Comparison {
  private:
   static bool Read(const json::Value& object, const quota::Request& request,
                    quota::Subject& subject) {
-    const auto facts = request.evaluator->facts_of(object, {*api::ParseTime(kNow)});
+    const auto facts = request.evaluator->facts_of(
+        object, {.now = *api::ParseTime(kNow), .rules = UpstreamRules()});
     if (!facts) return false;  // beyond the limit: objects_test.cc compares that
     subject = facts->now;
     const auto usage = request.classes->Resolve(facts->now);

@@ -90,7 +90,7 @@ class ObjectComparison : public Comparison {
     CompareMissing(*object, *question->At({"limited"})->AsArray(), answer.StringAt({"missing"}));
     CompareForms(*answer.At({"served"}), *now);
     CompareVersions(*answer.At({"served"}), *now);
-    const auto facts = evaluator_.facts_of(*object, {*now});
+    const auto facts = evaluator_.facts_of(*object, OptionsAt(*now));
     if (!facts) {
       Differ(what_ + ": " + facts.error().message);
       return;
@@ -137,8 +137,8 @@ class ObjectComparison : public Comparison {
       return;
     }
     ++forms_;
-    const auto by_json = evaluator_.facts_of(*from_json, {now});
-    const auto by_protobuf = evaluator_.facts_of(*from_protobuf, {now});
+    const auto by_json = evaluator_.facts_of(*from_json, OptionsAt(now));
+    const auto by_protobuf = evaluator_.facts_of(*from_protobuf, OptionsAt(now));
     const bool same = by_json.has_value() == by_protobuf.has_value() &&
                       (by_json ? Same(*by_json, *by_protobuf)
                                : by_json.error().message == by_protobuf.error().message);
@@ -153,7 +153,8 @@ class ObjectComparison : public Comparison {
     const json::Value* versions = served.At({"versions"});
     if (versions == nullptr) return;
     const auto facts_in = [&](const json::Value& object) {
-      return evaluator_.facts_of(*json::ParseProjected(json::Write(object), projection_), {now});
+      return evaluator_.facts_of(*json::ParseProjected(json::Write(object), projection_),
+                                 OptionsAt(now));
     };
     const auto in_v1 = facts_in(*served.At({"json"}));
     for (const auto& [version, object] : *versions->AsObject()) {
@@ -162,6 +163,10 @@ class ObjectComparison : public Comparison {
       const bool same = facts.has_value() == in_v1.has_value() && (!facts || Same(*facts, *in_v1));
       if (!same) Differ("other facts of " + version + " " + json::Write(object) + ": " + what_);
     }
+  }
+
+  static quota::ReadOptions OptionsAt(base::WallTime now) {
+    return {.now = now, .rules = UpstreamRules()};
   }
 
   static bool Same(const quota::ObjectFacts& a, const quota::ObjectFacts& b) {

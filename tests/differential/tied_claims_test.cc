@@ -56,7 +56,7 @@ class ClaimComparison : public Comparison {
             quota::Ledger& ledger) {
     const base::WallTime now = *api::ParseTime("2024-05-02T00:00:00Z");
     for (const json::Value& object : question.ArrayAt({field})) {
-      auto facts = EvaluatorOf(resource).facts_of(object, {now});
+      auto facts = EvaluatorOf(resource).facts_of(object, {.now = now, .rules = UpstreamRules()});
       REQUIRE(facts.has_value());
       if (HasManyDevices(facts->now.usage)) {
         departures.Add(Departure::kManyDevices);

@@ -376,6 +376,10 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
   }
   if (auto error = Away(request.path)) co_return *error;
   if (request.path == "/api" || request.path == "/apis") co_return Discover(request.path);
+  if (request.path == "/version") {
+    co_return client::ApiResponse{
+        .status = 200, .body = R"({"major":"1","minor":")" + std::to_string(minor) + "\"}"};
+  }
   api::ObjectKey key;
   Collection* collection = Route(request.path, &key);
   const bool whole = collection != nullptr && key.name.empty() && request.verb == "GET";

@@ -69,6 +69,7 @@ class FakeCluster final : public client::ApiClient {
     lose_answer = nullptr;
   }
   base::Error lost{.code = base::ErrorCode::kUnavailable, .message = "connection lost"};
+  int minor = 36;  // of the version of Kubernetes
   // A PATCH arrives this much later than it is sent; never, if its timeout ends before.
   base::Duration patch_delay{};
   // The answer to a PATCH is delayed by this; watches show the change at once.

@@ -117,6 +117,7 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     co_return co_await inner_.Refresh(std::move(ns), deadline);
   }
 
+  [[nodiscard]] quota::Rules RulesNow() const override { return objects_.RulesNow(); }
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override {
     return objects_.ClassesOf(evaluator);

@@ -574,6 +574,7 @@ base::Result<client::ApiResponse> Server::Handle(const client::ApiRequest& reque
   if (away_) return Away();
   if (request.path == "/api") return Discover(true, api_);
   if (request.path == "/apis") return Discover(false, api_);
+  if (request.path == "/version") return Ok(R"({"major":"1","minor":"36"})");
   if (request.path.starts_with(kLeases)) return HandleLease(request);
   const Path path = Path::Of(request.path);
   const std::optional<Resource> resource = CollectionAt("/" + path.resource);

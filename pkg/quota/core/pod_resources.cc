@@ -1,10 +1,8 @@
 #include "pkg/quota/core/pod_resources.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -13,12 +11,7 @@
 namespace quota::core {
 namespace {
 
-// The status of a container that reports its actual resources.
-struct Actuated {
-  Amounts amounts;
-  ResourceList allocated;
-};
-using ActuatedByName = std::map<std::string_view, Actuated>;
+using ReportedByName = std::map<std::string_view, Reported>;
 
 std::string Element(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
@@ -46,6 +39,20 @@ class Reader {
     return std::move(read.list);
   }
 
+  // nullopt: the list is missing or empty, which is the same for an API server.
+  template <typename Where>
+  base::Result<std::optional<ResourceList>> ReadIfAny(const json::Value& holder, const char* list,
+                                                      std::set<std::string>& unread,
+                                                      const Where& where) {
+    const json::Value* found = holder.At({list});
+    const json::Object* items = found == nullptr ? nullptr : found->AsObject();
+    const bool none = found == nullptr || found->IsNull() || (items != nullptr && items->empty());
+    if (none) return std::optional<ResourceList>();
+    auto read = Read(holder, list, unread, where);
+    if (!read) return read.error();
+    return std::optional(std::move(*read));
+  }
+
   template <typename Where>
   base::Result<Amounts> ReadBoth(const json::Value& holder, const Where& where) {
     auto requests = Read(holder, "requests", unread_.requests, where);
@@ -64,20 +71,49 @@ class Reader {
   WantedNames& wanted_;
 };
 
-base::Result<void> ParseStatuses(const json::Array& statuses, const char* field, Reader& reader,
-                                 UnreadAmounts& unread, ActuatedByName& actuated) {
-  for (std::size_t i = 0; i < statuses.size(); ++i) {
-    const json::Value* resources = statuses[i].At({"resources"});
-    if (resources == nullptr || resources->IsNull()) continue;
-    const auto here = [&] { return "status." + Element(field, i); };
-    auto amounts = reader.ReadBoth(*resources, [&] { return here() + ".resources"; });
-    if (!amounts) return amounts.error();
-    auto allocated = reader.Read(statuses[i], "allocatedResources", unread.requests, here);
-    if (!allocated) return allocated.error();
-    actuated.insert_or_assign(statuses[i].StringAt({"name"}),
-                              Actuated{std::move(*amounts), std::move(*allocated)});
+// Reads one element of status.containerStatuses. `here` makes its path.
+template <typename Where>
+base::Result<Reported> ParseStatus(const json::Value& status, Rules rules, Reader& reader,
+                                   UnreadAmounts& unread, const Where& here) {
+  Reported reported;
+  const json::Value* resources = status.At({"resources"});
+  reported.actual = resources != nullptr && !resources->IsNull();
+  if (reported.actual) {
+    const auto below = [&] { return here() + ".resources"; };
+    auto requests = reader.ReadIfAny(*resources, "requests", unread.requests, below);
+    if (!requests) return requests.error();
+    auto limits = reader.ReadIfAny(*resources, "limits", unread.limits, below);
+    if (!limits) return limits.error();
+    reported.requests = std::move(*requests);
+    reported.limits = std::move(*limits);
+  } else if (rules.resize == Rules::Resize::kByContainer) {
+    return reported;
   }
-  return {};
+  auto allocated = reader.ReadIfAny(status, "allocatedResources", unread.requests, here);
+  if (!allocated) return allocated.error();
+  reported.allocated = std::move(*allocated);
+  return reported;
+}
+
+base::Result<ReportedByName> ParseStatuses(const json::Value& pod, Rules rules, Reader& reader,
+                                           UnreadAmounts& unread) {
+  ReportedByName reported;
+  for (const char* field : {"containerStatuses", "initContainerStatuses"}) {
+    const json::Array& statuses = pod.ArrayAt({"status", field});
+    for (std::size_t i = 0; i < statuses.size(); ++i) {
+      const auto here = [&] { return "status." + Element(field, i); };
+      auto one = ParseStatus(statuses[i], rules, reader, unread, here);
+      if (!one) return one.error();
+      const std::string_view name = statuses[i].StringAt({"name"});
+      // Of two of the same name upstream reads the first one since 1.37, and the last one before.
+      if (rules.resize == Rules::Resize::kByPod) {
+        reported.try_emplace(name, std::move(*one));
+      } else {
+        reported.insert_or_assign(name, std::move(*one));
+      }
+    }
+  }
+  return reported;
 }
 
 // The node has refused the resize for good: the resources in the spec will not be given.
@@ -88,17 +124,6 @@ bool IsResizeInfeasible(const json::Value& pod) {
     }
   }
   return false;
-}
-
-// Computed for each container, as in Kubernetes up to 1.36. Since 1.37 the larger of the pod's sums
-// counts, which differs if one container grows while another shrinks.
-Amounts Effective(const Amounts& spec, const Actuated& actuated, bool infeasible) {
-  // Of equal amounts the first one decides the format, so the order matters.
-  Amounts effective = infeasible ? Amounts() : spec;
-  effective.requests.RaiseTo(actuated.amounts.requests);
-  effective.requests.RaiseTo(actuated.allocated);
-  effective.limits.RaiseTo(actuated.amounts.limits);
-  return effective;
 }
 
 base::Result<std::vector<Container>> ParseContainers(const json::Array& list, const char* field,
@@ -120,98 +145,22 @@ base::Result<std::vector<Container>> ParseContainers(const json::Array& list, co
 }
 
 // REQUIRES: `containers` were parsed from `list`.
-void ApplyStatus(const json::Array& list, const ActuatedByName& actuated, bool infeasible,
-                 bool only_restartable, std::vector<Container>& containers) {
+void AddReported(const json::Array& list, const ReportedByName& reported,
+                 std::vector<Container>& containers) {
   for (std::size_t i = 0; i < containers.size(); ++i) {
-    if (only_restartable && !containers[i].restartable) continue;
-    const auto at = actuated.find(list[i].StringAt({"name"}));
-    if (at == actuated.end()) continue;
-    containers[i].resized = Effective(containers[i].spec, at->second, infeasible);
+    const auto at = reported.find(list[i].StringAt({"name"}));
+    if (at != reported.end()) containers[i].reported = at->second;
   }
 }
 
-base::Result<void> ParseEffective(const json::Value& pod, Reader& reader, PodResources& resources) {
-  ActuatedByName actuated;
-  for (const char* field : {"containerStatuses", "initContainerStatuses"}) {
-    auto done =
-        ParseStatuses(pod.ArrayAt({"status", field}), field, reader, resources.unread, actuated);
-    if (!done) return done.error();
-  }
-  if (actuated.empty()) return {};
-  const bool infeasible = IsResizeInfeasible(pod);
-  ApplyStatus(pod.ArrayAt({"spec", "containers"}), actuated, infeasible, false,
-              resources.containers);
-  // An ordinary init container has ended before a resize is possible.
-  ApplyStatus(pod.ArrayAt({"spec", "initContainers"}), actuated, infeasible, true,
-              resources.init_containers);
+base::Result<void> ParseReported(const json::Value& pod, Reader& reader, PodResources& resources) {
+  const auto reported = ParseStatuses(pod, resources.rules, reader, resources.unread);
+  if (!reported) return reported.error();
+  resources.infeasible = IsResizeInfeasible(pod);
+  if (reported->empty()) return {};
+  AddReported(pod.ArrayAt({"spec", "containers"}), *reported, resources.containers);
+  AddReported(pod.ArrayAt({"spec", "initContainers"}), *reported, resources.init_containers);
   return {};
-}
-
-// An amount of one container, under one name.
-struct Share {
-  enum class Of : std::uint8_t { kContainer, kSidecar, kInitContainer };
-  std::string_view name;
-  Of of = Of::kContainer;
-  const Quantity* amount = nullptr;
-};
-
-std::vector<Share> SharesOf(const PodResources& pod, ResourceList Amounts::*list) {
-  std::vector<Share> shares;
-  const auto add = [&](const Container& container, Share::Of of) {
-    for (const auto& [name, amount] : container.effective().*list)
-      shares.push_back({name, of, &amount});
-  };
-  for (const Container& one : pod.containers) add(one, Share::Of::kContainer);
-  for (const Container& one : pod.init_containers) {
-    add(one, one.restartable ? Share::Of::kSidecar : Share::Of::kInitContainer);
-  }
-  return shares;
-}
-
-// The sum over what runs at the same time: all containers and sidecars, or, if that is more, an
-// init container with the sidecars that started before it. `shares` have one name, in the order of
-// the containers.
-Quantity AtOnce(std::span<const Share> shares) {
-  std::optional<Quantity> running;
-  std::optional<Quantity> peak;
-  std::optional<Quantity> sidecars;
-  for (const Share& share : shares) {
-    const bool sidecar = share.of == Share::Of::kSidecar;
-    if (share.of != Share::Of::kContainer) {
-      // The first summand decides the format.
-      const Quantity at_start = !sidecars ? *share.amount
-                                : sidecar ? sidecars->Add(*share.amount)
-                                          : share.amount->Add(*sidecars);
-      if (!peak || *peak < at_start) peak = at_start;
-      if (!sidecar) continue;  // it ends before the others start
-      sidecars = at_start;
-    }
-    running = running.value_or(Quantity()).Add(*share.amount);
-  }
-  return !running || (peak && *running < *peak) ? *peak : *running;
-}
-
-// Sorted once by name, because both the containers and the names can be thousands.
-ResourceList Aggregate(const PodResources& pod, ResourceList Amounts::*list) {
-  std::vector<Share> shares = SharesOf(pod, list);
-  const bool sorted = std::ranges::is_sorted(shares, {}, &Share::name);
-  if (!sorted) std::ranges::stable_sort(shares, {}, &Share::name);
-  std::vector<ResourceList::Item> total;
-  total.reserve(shares.size());
-  for (auto first = shares.begin(); first != shares.end();) {
-    const auto end = std::find_if(first, shares.end(),
-                                  [&](const Share& one) { return one.name != first->name; });
-    total.emplace_back(first->name, AtOnce({first, end}));
-    first = end;
-  }
-  return ResourceList::FromItems(std::move(total));
-}
-
-void ReplaceByPodLevel(const ResourceList& pod_level, ResourceList& total) {
-  std::vector<ResourceList::Item> replaced;
-  std::ranges::copy_if(pod_level, std::back_inserter(replaced),
-                       [](const auto& item) { return IsPodLevelResource(item.first); });
-  total.SetAll(ResourceList::FromItems(std::move(replaced)));
 }
 
 // A pod-level amount that can be read counts instead of what the containers say.
@@ -230,8 +179,17 @@ bool HasPositiveCompute(const Amounts& amounts) {
   return false;
 }
 
-base::Result<PodResources> Parse(const json::Value& pod, WantedNames& wanted) {
+bool NamesPodLevel(const Amounts& amounts) {
+  const auto any = [](const ResourceList& list) {
+    return std::ranges::any_of(list,
+                               [](const auto& item) { return IsPodLevelResource(item.first); });
+  };
+  return any(amounts.requests) || any(amounts.limits);
+}
+
+base::Result<PodResources> Parse(const json::Value& pod, WantedNames& wanted, Rules rules) {
   PodResources resources;
+  resources.rules = rules;
   UnreadAmounts& unread = resources.unread;
   Reader reader(unread, wanted);
   auto containers = ParseContainers(pod.ArrayAt({"spec", "containers"}), "spec.containers", reader);
@@ -241,7 +199,7 @@ base::Result<PodResources> Parse(const json::Value& pod, WantedNames& wanted) {
       ParseContainers(pod.ArrayAt({"spec", "initContainers"}), "spec.initContainers", reader);
   if (!init) return init.error();
   resources.init_containers = std::move(*init);
-  if (auto done = ParseEffective(pod, reader, resources); !done) return done.error();
+  if (auto done = ParseReported(pod, reader, resources); !done) return done.error();
   const json::Value* pod_level = pod.At({"spec", "resources"});
   if (pod_level != nullptr && !pod_level->IsNull()) {
     auto amounts = reader.ReadBoth(*pod_level, [] { return "spec.resources"; });
@@ -289,35 +247,22 @@ std::vector<std::string> PodResourceFields() {
           "status.initContainerStatuses.allocatedResources"};
 }
 
-base::Result<PodResources> ParsePodResources(const json::Value& pod, const IsLimited& limited) {
+base::Result<PodResources> ParsePodResources(const json::Value& pod, const IsLimited& limited,
+                                             Rules rules) {
   WantedNames wanted(limited);
-  base::Result<PodResources> resources = Parse(pod, wanted);
-  if (wanted.MustReadAgain()) resources = Parse(pod, wanted);
+  base::Result<PodResources> resources = Parse(pod, wanted, rules);
+  if (wanted.MustReadAgain()) resources = Parse(pod, wanted, rules);
   if (resources) resources->left_out = wanted.left_out();
   return resources;
-}
-
-Amounts TotalOf(const PodResources& pod) {
-  Amounts total{Aggregate(pod, &Amounts::requests), Aggregate(pod, &Amounts::limits)};
-  if (pod.pod_level) {
-    ReplaceByPodLevel(pod.pod_level->requests, total.requests);
-    ReplaceByPodLevel(pod.pod_level->limits, total.limits);
-  }
-  total.requests.Add(pod.overhead);
-  // Overhead is added to a limit only if there is one.
-  ResourceList limited_overhead;
-  for (const auto& [name, quantity] : pod.overhead) {
-    if (!total.limits.Get(name).IsZero()) limited_overhead.Set(name, quantity);
-  }
-  total.limits.Add(limited_overhead);
-  return total;
 }
 
 bool IsBestEffort(const PodResources& pod) {
   for (const auto* unread : {&pod.unread.requests, &pod.unread.limits}) {
     if (unread->contains("cpu") || unread->contains("memory")) return false;
   }
-  if (pod.pod_level) return !HasPositiveCompute(*pod.pod_level);
+  const bool decides =
+      pod.pod_level && (pod.rules.empty_pod_level_decides || NamesPodLevel(*pod.pod_level));
+  if (decides) return !HasPositiveCompute(*pod.pod_level);
   const auto asks = [](const Container& container) { return HasPositiveCompute(container.spec); };
   return std::ranges::none_of(pod.containers, asks) &&
          std::ranges::none_of(pod.init_containers, asks);

@@ -1,6 +1,6 @@
 #pragma once
 
-// A pod's requests and limits, summed over its containers (component-helpers v0.36.3,
+// A pod's requests and limits, summed over its containers (component-helpers v0.36.3 and v0.37.2,
 // resource/helpers.go). Pure functions; any thread.
 
 #include <optional>
@@ -12,6 +12,7 @@
 #include "pkg/base/error.h"
 #include "pkg/json/value.h"
 #include "pkg/quota/resource_list.h"
+#include "pkg/quota/rules.h"
 #include "pkg/quota/wanted_names.h"
 
 namespace quota::core {
@@ -26,12 +27,17 @@ struct Amounts {
   ResourceList limits;
 };
 
+// What the node reports of a container; nullopt: nothing.
+struct Reported {
+  bool actual = false;  // the actual resources, which may be none
+  std::optional<ResourceList> requests;
+  std::optional<ResourceList> limits;
+  std::optional<ResourceList> allocated;  // requests only
+};
+
 struct Container {
   Amounts spec;
-  // During an in-place resize, the larger of old and new amounts.
-  std::optional<Amounts> resized;
-  // What counts.
-  [[nodiscard]] const Amounts& effective() const { return resized ? *resized : spec; }
+  std::optional<Reported> reported;
   bool restartable = false;  // of an init container: it is a sidecar and keeps running
 };
 
@@ -47,6 +53,8 @@ struct PodResources {
   std::vector<Container> init_containers;
   std::optional<Amounts> pod_level;
   ResourceList overhead;
+  bool infeasible = false;  // the node has refused a resize for good: it will not give the spec
+  Rules rules = {};
   UnreadAmounts unread = {};  // not in the lists above
   bool left_out = false;      // names that no quota limits are not in the lists above
 };
@@ -56,7 +64,8 @@ std::vector<std::string> PodResourceFields();
 
 // Of a pod with very many names only the limited ones are read (WantedNames). Errors:
 // kMalformed, naming the field, if something else than an amount cannot be read.
-base::Result<PodResources> ParsePodResources(const json::Value& pod, const IsLimited& limited = {});
+base::Result<PodResources> ParsePodResources(const json::Value& pod, const IsLimited& limited = {},
+                                             Rules rules = {});
 
 Amounts TotalOf(const PodResources& pod);
 

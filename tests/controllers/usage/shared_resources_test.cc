@@ -17,9 +17,27 @@ struct SharedFixture : Clustered {
     PutNamespace("team-a", "a");
     cluster.Put(kPods, MakePod("first"));
   }
+  // Without those of one object, by which a reflector learns the server's version.
   [[nodiscard]] std::size_t Lists() const {
     return static_cast<std::size_t>(
-        std::ranges::count(cluster.listed, kPath, &client::ApiRequest::path));
+        std::ranges::count_if(cluster.listed, [](const client::ApiRequest& request) {
+          const bool one = std::ranges::count(request.query, std::pair<std::string, std::string>(
+                                                                 "limit", "1")) > 0;
+          return request.path == kPath && !one;
+        }));
+  }
+  // A pod whose container "a" gets what "b" gives back. It counts 400m up to Kubernetes 1.36, and
+  // 300m since.
+  void PutSwapping(const std::string& name) {
+    json::Value pod = MakePod(name);
+    const auto container = [](const char* of, const char* cpu) {
+      return json::Object{{"name", of},
+                          {"resources", json::Object{{"requests", json::Object{{"cpu", cpu}}}}}};
+    };
+    pod.Make({"spec", "containers"}) = json::Array{container("a", "200m"), container("b", "100m")};
+    pod.Make({"status", "containerStatuses"}) =
+        json::Array{container("a", "100m"), container("b", "200m")};
+    cluster.Put(kPods, std::move(pod));
   }
   // Ends the controller of ClusterQuotas.
   void StopSecond() {
@@ -71,6 +89,37 @@ TEST_CASE("shared resources: objects are read again for a name that only the oth
   f.Put(ClusterQuota("all-of-a", "a", {{"requests.example.com/r99", "10"}}));
   f.RunFor(10s);
   CHECK(f.UsedOf("all-of-a", "requests.example.com/r99") == "3");
+}
+
+TEST_CASE("shared resources: other rules of the server read them once for all quota APIs",
+          "[controllers]") {
+  SharedFixture f;
+  f.cluster.minor = 37;
+  f.PutSwapping("swaps");
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"cpu", "10"}}));
+  f.Put(ClusterQuota("all-of-a", "a", {{"cpu", "10"}}));
+  f.RunFor(12min);                     // the fixture began with a server of 1.36
+  REQUIRE(f.Used("q") == "cpu=400m");  // with the 100m of the first pod
+  REQUIRE(f.UsedOf("all-of-a", "cpu") == "400m");
+  const std::size_t before = f.Lists();
+  f.cluster.minor = 36;
+  f.RunFor(1min);  // both ask what the server serves, and no resync is due
+  CHECK(f.Used("q") == "cpu=500m");
+  CHECK(f.UsedOf("all-of-a", "cpu") == "500m");
+  CHECK(f.Lists() == before + 1);
+}
+
+TEST_CASE("shared resources: what is read later counts by the server's rules of then",
+          "[controllers]") {
+  SharedFixture f;
+  f.cluster.minor = 37;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"secrets", "10"}}));
+  f.RunFor(12min);
+  f.PutSwapping("swaps");
+  f.Put(ClusterQuota("all-of-a", "a", {{"cpu", "10"}}));
+  f.RunFor(1s);
+  CHECK(f.UsedOf("all-of-a", "cpu") == "400m");
+  CHECK(f.Lists() == 1);
 }
 
 TEST_CASE("shared resources: they stay while one of two quota APIs uses them", "[controllers]") {

@@ -48,6 +48,8 @@ type question struct {
 	Times int64   `json:"times"`
 	// Of an object that somebody waits for.
 	Waiting json.RawMessage `json:"waiting"`
+	// Of nothing: which Kubernetes answers.
+	Version bool `json:"version"`
 }
 
 type objectAnswer struct {
@@ -159,7 +161,27 @@ func decode(kind string, text json.RawMessage) (runtime.Object, error) {
 	if claim, ok := object.(*resourcev1.ResourceClaim); ok {
 		resourcedefaults.SetObjectDefaults_ResourceClaim(claim)
 	}
+	if pod, ok := object.(*corev1.Pod); ok {
+		dropEmpty(pod.Status.ContainerStatuses)
+		dropEmpty(pod.Status.InitContainerStatuses)
+	}
 	return object, nil
+}
+
+// An API server stores protobuf, which does not tell an empty list from none. Code since 1.37 does.
+func dropEmpty(statuses []corev1.ContainerStatus) {
+	drop := func(list *corev1.ResourceList) {
+		if len(*list) == 0 {
+			*list = nil
+		}
+	}
+	for i := range statuses {
+		drop(&statuses[i].AllocatedResources)
+		if resources := statuses[i].Resources; resources != nil {
+			drop(&resources.Requests)
+			drop(&resources.Limits)
+		}
+	}
 }
 
 func answerObject(q *question) (any, error) {
@@ -220,6 +242,9 @@ func answer(line []byte) (any, error) {
 	var q question
 	if err := json.Unmarshal(line, &q); err != nil {
 		return nil, err
+	}
+	if q.Version {
+		return answerVersion()
 	}
 	if q.Quotas != nil {
 		return answerDecision(&q)

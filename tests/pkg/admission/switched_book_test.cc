@@ -35,6 +35,7 @@ class Counting final : public QuotaBook, public ObjectBook {
     co_return base::Result<void>();
   }
   void Withdraw(const api::ObjectKey&, const quota::Uid&, std::uint64_t) override {}
+  [[nodiscard]] quota::Rules RulesNow() const override { return quota::RulesOf({1, 37}); }
   [[nodiscard]] const quota::ClassTable* ClassesOf(const quota::Evaluator&) const override {
     return nullptr;
   }

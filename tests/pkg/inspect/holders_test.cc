@@ -61,7 +61,7 @@ class Book {
       : book(Quota(used), {"requests.cpu"}, *inspect::ParseGrouping(by)) {}
   void Add(const PodSpec& spec) {
     static const quota::Evaluator evaluator = PodEvaluator();
-    REQUIRE(book.Add(evaluator, nullptr, Pod(spec), {"pod", "", spec.name}, kNow).has_value());
+    REQUIRE(book.Add(evaluator, nullptr, Pod(spec), {"pod", "", spec.name}, {kNow}).has_value());
   }
   std::string Text(std::size_t most = 10) {
     return inspect::PrintTable(inspect::WhoTable({{"requests.cpu", book.HoldersOf("requests.cpu")}},
@@ -153,7 +153,7 @@ TEST_CASE("holders: they can be grouped by label, object or namespace", "[inspec
 TEST_CASE("holders: an object that cannot be read is an error that names it", "[inspect]") {
   Book b("4");
   const auto added = b.book.Add(PodEvaluator(), nullptr, Pod({.name = "x", .cpu = "much"}),
-                                {"pod", "", "x"}, kNow);
+                                {"pod", "", "x"}, {.now = kNow});
   REQUIRE_FALSE(added.has_value());
   CHECK_THAT(added.error().message, Catch::Matchers::Contains("pod/x: "));
 }

@@ -116,7 +116,8 @@ std::optional<Tie> TieOf(const json::Value& pod) {
 }
 
 base::Result<ObjectFacts> FactsOf(const json::Value& pod, const ReadOptions& options) {
-  const base::Result<PodResources> resources = ParsePodResources(pod, options.limited);
+  const base::Result<PodResources> resources =
+      ParsePodResources(pod, options.limited, options.rules);
   if (!resources) return resources.error();
   base::Result<std::vector<Attribute>> attributes = PodAttributes(pod, *resources);
   if (!attributes) return attributes.error();
@@ -156,6 +157,7 @@ Evaluator MakeEvaluator() {
       .fields = Fields(),
       .scopes = PodScopes(),
       .facts_of = FactsOf,
+      .by_rules = true,
       // A pod's resources change only by resize. Any other update can at most move it between the
       // scopes Terminating and NotTerminating.
       .guard = {.updates = true,

@@ -12,8 +12,8 @@
 namespace quota::core::pod_scopes_test {
 namespace {
 
-std::vector<Attribute> AttributesOf(const std::string& pod) {
-  const auto resources = ParsePodResources(Json(pod));
+std::vector<Attribute> AttributesOf(const std::string& pod, Rules rules = {}) {
+  const auto resources = ParsePodResources(Json(pod), {}, rules);
   REQUIRE(resources.has_value());
   const auto attributes = PodAttributes(Json(pod), *resources);
   REQUIRE(attributes.has_value());
@@ -22,6 +22,30 @@ std::vector<Attribute> AttributesOf(const std::string& pod) {
 
 bool Has(const std::string& pod, const std::string& scope, const std::string& value = "") {
   return std::ranges::count(AttributesOf(pod), Attribute(scope, value)) == 1;
+}
+
+TEST_CASE("pods: since 1.37 pod-level resources without a name do not hide the containers",
+          "[quota][core]") {
+  const auto class_of = [](const std::string& pod_level, Rules rules) {
+    const std::vector<Attribute> attributes =
+        AttributesOf(R"({"spec":{"resources":)" + pod_level +
+                         R"(,"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]}})",
+                     rules);
+    return std::ranges::count(attributes, Attribute("BestEffort", "")) == 1 ? "BestEffort"
+                                                                            : "NotBestEffort";
+  };
+  for (const char* empty : {"{}", R"({"requests":{}})", R"({"limits":{"x.io/y":"1"}})"}) {
+    INFO(empty);
+    CHECK(class_of(empty, RulesOf({1, 36})) == std::string("BestEffort"));
+    CHECK(class_of(empty, RulesOf({1, 37})) == std::string("NotBestEffort"));
+  }
+  for (const char* named :
+       {R"({"requests":{"hugepages-2Mi":"2Mi"}})", R"({"limits":{"cpu":"0"}})"}) {
+    INFO(named);
+    for (const Rules rules : {RulesOf({1, 36}), RulesOf({1, 37})}) {
+      CHECK(class_of(named, rules) == std::string("BestEffort"));
+    }
+  }
 }
 
 TEST_CASE("pods: a pod with an active deadline is Terminating", "[quota][core]") {
