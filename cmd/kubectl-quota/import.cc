@@ -6,6 +6,7 @@
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/manifest_files.h"
 #include "pkg/base/text.h"
+#include "pkg/inspect/counted.h"
 
 namespace kubectl_quota {
 namespace {
@@ -75,11 +76,14 @@ int ShowImported(Terminal& terminal, const Options& options,
     terminal.Fail(inspect::PrintTable(inspect::ImportTable(imported), {.titles = options.headers}));
   }
   const auto lost = std::ranges::count_if(imported.rows, &inspect::ImportRow::lost);
-  terminal.Fail(std::to_string(imported.quotas.size()) + " ClusterQuotas of " +
-                std::to_string(manifests.size()) + " objects; " +
-                (lost == 0 ? std::string("everything has a counterpart")
-                           : std::to_string(lost) + " parts have no counterpart") +
-                ".\n");
+  std::string text = inspect::Counted(std::ssize(imported.quotas), "ClusterQuota") + " of " +
+                     inspect::Counted(std::ssize(manifests), "object") + "; ";
+  if (lost == 0) {
+    text += "everything has a counterpart";
+  } else {
+    text += inspect::Counted(lost, "part") + (lost == 1 ? " has" : " have") + " no counterpart";
+  }
+  terminal.Fail(text + ".\n");
   return imported.Complete() ? kYes : kNo;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pkg/base/text.h"
+#include "pkg/inspect/counted.h"
 #include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/output_version.h"
 
@@ -312,8 +313,7 @@ std::string CheckVerdict(const Checked& checked) {
   }
   if (AnswerOf(checked) == Answer::kNo && lacking == 0 && refused.empty()) {
     const auto others = std::ranges::count_if(checked.server, &ServerAnswer::Refused);
-    return text + "No: the server refuses " + std::to_string(others) +
-           (others == 1 ? " object.\n" : " objects.\n");
+    return text + "No: the server refuses " + Counted(others, "object") + ".\n";
   }
   if (lacking == 0 && refused.empty() && told > 0) {
     return text + "Yes: nothing is refused, but quotas in mode Warn or Audit would be exceeded.\n";
@@ -323,8 +323,7 @@ std::string CheckVerdict(const Checked& checked) {
   }
   text += "No:";
   if (lacking > 0) {
-    text += " " + std::to_string(lacking) + " of " + std::to_string(lines) +
-            " limits would be exceeded";
+    text += " " + std::to_string(lacking) + " of " + Counted(lines, "limit") + " would be exceeded";
   }
   if (!refused.empty()) {
     text += std::string(lacking > 0 ? ", and " : " ") + std::to_string(refused.size()) +

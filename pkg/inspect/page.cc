@@ -5,6 +5,7 @@
 #include <set>
 
 #include "pkg/api/time.h"
+#include "pkg/inspect/counted.h"
 #include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/page_style.h"
 
@@ -85,8 +86,11 @@ std::string LineTable(const std::vector<const UsageLine*>& lines, bool with_name
   return table + "</table>\n";
 }
 
-std::string Card(std::size_t number, const std::string& what) {
-  return "<div><b>" + std::to_string(number) + "</b>" + what + "</div>\n";
+std::string Card(std::size_t number, std::string_view what, std::string_view state = "") {
+  return ("<div><b>" + std::to_string(number) + "</b>" +
+          Plural(static_cast<std::int64_t>(number), what))
+      .append(state)
+      .append("</div>\n");
 }
 
 template <typename Wanted>
@@ -109,9 +113,9 @@ std::string Cards(const Page& page) {
     full += line.Fullness() >= 1 ? 1 : 0;
     near += line.Fullness() >= kNearlyFull && line.Fullness() < 1 ? 1 : 0;
   }
-  return "<div class=cards>\n" + Card(namespaces.size(), "namespaces") +
-         Card(quotas.size(), "quotas") + Card(full, "limits used up") +
-         Card(near, "limits nearly used up") + "</div>\n";
+  return "<div class=cards>\n" + Card(namespaces.size(), "namespace") +
+         Card(quotas.size(), "quota") + Card(full, "limit", " used up") +
+         Card(near, "limit", " nearly used up") + "</div>\n";
 }
 
 // Returns the first rows, and a fold with more. If there are very many, only the fullest are in the
@@ -204,9 +208,12 @@ std::string FoldsHtml(const std::vector<Fold>& folds, const std::string& what) {
   const std::size_t absent = folds.size() - heads.size();
   if (bare > 0) {
     text += "<p>For the page to stay small, the last " + std::to_string(bare) +
-            " show their fullest limit only.</p>\n";
+            (bare == 1 ? " shows its" : " show their") + " fullest limit only.</p>\n";
   }
-  if (absent > 0) text += "<p>" + std::to_string(absent) + " more are less full.</p>\n";
+  if (absent > 0) {
+    text += "<p>" + std::to_string(absent) + " more " + (absent == 1 ? "is" : "are") +
+            " less full.</p>\n";
+  }
   return text;
 }
 

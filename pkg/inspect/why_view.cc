@@ -6,6 +6,7 @@
 
 #include "pkg/api/time.h"
 #include "pkg/base/text.h"
+#include "pkg/inspect/counted.h"
 #include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/output_version.h"
 #include "pkg/inspect/table.h"
@@ -35,10 +36,6 @@ std::string NameText(const WhyName& name) {
   text += ", lacks " + name.lacks_for_next->ToString();
   if (*name.lacks_for_next == *name.lacks_for_all) return text;
   return text + " for the next, " + name.lacks_for_all->ToString() + " for all";
-}
-
-std::string Counted(std::int64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 std::string Head(const WhyAnswer& answer) {

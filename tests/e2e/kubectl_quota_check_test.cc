@@ -248,7 +248,7 @@ TEST_CASE("kubectl quota check needs no cluster if quotas are files", "[e2e][kub
   CHECK(no.output ==
         "QUOTA     RESOURCE   BEFORE   ASKED   AFTER   LIMIT   FITS\n"
         "compute   pods       0        3       3       2       no, lacks 1\n"
-        "No: 1 of 1 limits would be exceeded.\n");
+        "No: 1 of 1 limit would be exceeded.\n");
   const auto misspelt = dir.Write(
       "misspelt.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {container: []}\n");
   const auto refused = ask({"-f", misspelt, "--quota-file", quota});

@@ -109,7 +109,7 @@ constexpr const char* kTwoPods =
 constexpr const char* kTeamARefuses =
     "clusterquota/team-a   pods       0        2       2       1       no, lacks 1\n"
     "exceeded cluster quota: team-a, requested: pods=2, used: pods=0, limited: pods=1\n"
-    "No: 1 of 1 limits would be exceeded.\n";
+    "No: 1 of 1 limit would be exceeded.\n";
 
 TEST_CASE("check: labels of a Namespace in the files decide which ClusterQuotas limit it",
           "[kubectl-quota]") {

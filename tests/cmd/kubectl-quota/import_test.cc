@@ -27,7 +27,7 @@ TEST_CASE("import: files are translated without a cluster", "[kubectl-quota]") {
   CHECK_THAT(told.output, Contains("kind: ClusterQuota") && Contains("enforcement: Audit"));
   CHECK_THAT(told.warnings,
              Contains("FROM ") && Contains("tenants.yaml: tenant.capsule.clastix.io/acme") &&
-                 Contains("1 ClusterQuotas of 1 objects; everything has a counterpart.\n"));
+                 Contains("1 ClusterQuota of 1 object; everything has a counterpart.\n"));
   CHECK(plugin.cluster.lists == 0);
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("import: what has no counterpart makes the exit code 1", "[kubectl-quo
   CHECK_THAT(told.output, Contains("enforcement: Warn") && !Contains("globex"));
   CHECK_THAT(told.warnings, !Contains("FROM ") && Contains("namespaces are not counted") &&
                                 Contains("b.yaml: tenant.capsule.clastix.io/globex") &&
-                                Contains("1 parts have no counterpart"));
+                                Contains("1 part has no counterpart"));
 }
 
 TEST_CASE("import: without -f the served kinds are read, of any version", "[kubectl-quota]") {
@@ -56,7 +56,7 @@ TEST_CASE("import: without -f the served kinds are read, of any version", "[kube
   const auto told = plugin.Ask({"import"});
   CHECK(told.code == 0);
   CHECK_THAT(told.output, Contains("# tenant.capsule.clastix.io/acme, spec.resourceQuotas"));
-  CHECK_THAT(told.warnings, Contains("1 ClusterQuotas of 1 objects"));
+  CHECK_THAT(told.warnings, Contains("1 ClusterQuota of 1 object"));
 }
 
 TEST_CASE("import: what may not be listed is an error, not an empty answer", "[kubectl-quota]") {

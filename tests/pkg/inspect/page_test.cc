@@ -31,7 +31,7 @@ TEST_CASE("page: it shows full limits, top holders and every limit", "[inspect]"
   const std::string html = PageHtml(Small());
   CHECK_THAT(html, Contains("<h1>Quotas of team-a</h1>\n<p>https://127.0.0.1:6443, "
                             "1970-01-02T00:00:00Z</p>"));
-  CHECK_THAT(html, Contains("<div><b>1</b>limits used up</div>"));
+  CHECK_THAT(html, Contains("<div><b>1</b>limit used up</div>"));
   CHECK_THAT(html, Contains("<h2>Used up, or nearly</h2>"));
   CHECK_THAT(html, Contains("<tr><td>compute<td>requests.<wbr>cpu<td>1<td>4<td>25%<td class=g "
                             "style=--p:25%><td>3\n"));
@@ -55,7 +55,7 @@ TEST_CASE("page: limits over many namespaces have a fold of their own", "[inspec
   over_many.quota.name = "company";
   page.lines.push_back(over_many);
   const std::string html = PageHtml(page);
-  CHECK_THAT(html, Contains("<div><b>1</b>namespaces</div>") &&
+  CHECK_THAT(html, Contains("<div><b>1</b>namespace</div>") &&
                        Contains("<div><b>2</b>quotas</div>") &&
                        Contains("<tr><td><td>clusterquota/company<td>pods<td>19") &&
                        Contains("<details data-n=\"&lt;ClusterQuotas>\">"));
