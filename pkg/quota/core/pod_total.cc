@@ -1,9 +1,8 @@
 // What a pod counts for: the sum over its containers, during a resize by the server's rules.
 
 #include <algorithm>
-#include <deque>
-#include <functional>
 #include <iterator>
+#include <list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -23,9 +22,9 @@ struct Share {
   const Quantity* amount = nullptr;
 };
 
-// Chooses what counts of a container; null: nothing.
-using Choose = std::function<const ResourceList*(const Container& container, Share::Of of)>;
-
+// Here and below `choose` is (const Container&, Share::Of) → const ResourceList*, and tells what
+// counts of a container; null: nothing. Templates, because each event of a pod sums.
+template <typename Choose>
 std::vector<Share> SharesOf(const PodResources& pod, const Choose& choose) {
   std::vector<Share> shares;
   const auto add = [&](const Container& container, Share::Of of) {
@@ -64,6 +63,7 @@ Quantity AtOnce(std::span<const Share> shares) {
 }
 
 // Sorted once by name, because both the containers and the names can be thousands.
+template <typename Choose>
 ResourceList SumOf(const PodResources& pod, const Choose& choose) {
   std::vector<Share> shares = SharesOf(pod, choose);
   const bool sorted = std::ranges::is_sorted(shares, {}, &Share::name);
@@ -100,7 +100,7 @@ const ResourceList* ActualOf(const Container& container, const Kind& kind) {
 
 // Rules::Resize::kByContainer.
 ResourceList MostByContainer(const PodResources& pod, const Kind& kind) {
-  std::deque<ResourceList> raised;
+  std::list<ResourceList> raised;
   return SumOf(pod, [&](const Container& container, Share::Of of) -> const ResourceList* {
     const ResourceList& wanted = container.spec.*kind.wanted;
     // An ordinary init container has ended before its pod can be resized.
@@ -115,6 +115,7 @@ ResourceList MostByContainer(const PodResources& pod, const Kind& kind) {
   });
 }
 
+template <typename Choose>
 bool AnyDiffers(const PodResources& pod, const Kind& kind, const Choose& choose) {
   const auto differs = [&](const Container& container) {
     const ResourceList& wanted = container.spec.*kind.wanted;
@@ -131,11 +132,11 @@ ResourceList MostByPod(const PodResources& pod, const Kind& kind) {
   const auto wanted = [&](const Container& container) {
     return pod.infeasible ? nullptr : &(container.spec.*kind.wanted);
   };
-  const Choose allocated = [&](const Container& container, Share::Of) {
+  const auto allocated = [&](const Container& container, Share::Of) {
     const ResourceList* list = AllocatedTo(container, kind);
     return list != nullptr ? list : wanted(container);
   };
-  const Choose actual = [&](const Container& container, Share::Of of) {
+  const auto actual = [&](const Container& container, Share::Of of) {
     const ResourceList* list = ActualOf(container, kind);
     return list != nullptr ? list : allocated(container, of);
   };
@@ -143,10 +144,12 @@ ResourceList MostByPod(const PodResources& pod, const Kind& kind) {
   if (!pod.infeasible) {
     most = SumOf(pod, [&](const Container& container, Share::Of) { return wanted(container); });
   }
-  for (const Choose* choose : {&actual, &allocated}) {
+  const auto raise = [&](const auto& choose) {
     // Most pods are not being resized.
-    if (pod.infeasible || AnyDiffers(pod, kind, *choose)) most.RaiseTo(SumOf(pod, *choose));
-  }
+    if (pod.infeasible || AnyDiffers(pod, kind, choose)) most.RaiseTo(SumOf(pod, choose));
+  };
+  raise(actual);
+  raise(allocated);
   return most;
 }
 
