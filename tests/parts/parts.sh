@@ -295,8 +295,8 @@ assets() {
   return 1
 }
 
-# tools NAME SCRIPT…: what scripts of tests/manifests, each with its argument, build or fetch once on
-# a machine; before the part, so that this takes nothing of its time limit.
+# tools NAME SCRIPT…: what scripts of tests/manifests, each with its argument, build or fetch once
+# on a machine; before the part, so that this takes nothing of its time limit.
 tools() {
   local name=$1 tool
   shift
