@@ -41,6 +41,7 @@ struct WhoOptions {
   std::string name;  // "": every name that the quota limits
   std::string by = "owner";
   std::size_t most = 10;
+  bool unused = false;  // only claims that no pod uses
 };
 
 struct WhyOptions {

@@ -29,7 +29,8 @@ const std::vector<CommandRow>& Rows() {
        "  kubectl quota who compute --name requests.cpu --by label=team\n"
        "                                                 who uses one of its names, by label\n"
        "  kubectl quota who clusterquota/team-a --by namespace\n"
-       "                                                 which namespaces use a ClusterQuota\n"},
+       "                                                 which namespaces use a ClusterQuota\n"
+       "  kubectl quota who storage --unused             which claims no pod uses\n"},
       {Command::kWhy,
        "why",
        "Explain why a workload has fewer pods than it wants",

@@ -182,6 +182,11 @@ base::Task<void> ReadOwners(Cluster& cluster, std::vector<std::string> places,
   }
 }
 
+std::vector<std::string> PlacesOf(const std::set<std::string>& namespaces) {
+  if (namespaces.size() > kMostPlaces) return {""};
+  return {namespaces.begin(), namespaces.end()};
+}
+
 namespace {
 
 // The namespaces to list ("": all at once), and a filter for the listed objects.
@@ -244,11 +249,8 @@ base::Task<base::Result<void>> FillBook(Cluster& cluster, const quota::QuotaApi&
 base::Task<base::Result<void>> FillBookWithin(Cluster& cluster, const quota::QuotaApi& api,
                                               inspect::HolderBook& book,
                                               std::set<std::string> namespaces) {
-  Filling filling{.places = {namespaces.begin(), namespaces.end()}};
-  if (namespaces.size() > kMostPlaces) {
-    filling.places = {""};
-    filling.within = std::move(namespaces);
-  }
+  Filling filling{.places = PlacesOf(namespaces)};
+  if (filling.places.size() < namespaces.size()) filling.within = std::move(namespaces);
   return FillFrom(cluster, api, book, std::move(filling));
 }
 

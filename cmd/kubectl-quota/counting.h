@@ -52,6 +52,10 @@ base::Task<void> ReadOwners(Cluster& cluster, std::vector<std::string> places,
                             inspect::OwnerIndex& owners,
                             std::function<std::set<inspect::OwnerKind>()> missing);
 
+// Returns what to list for the objects of these namespaces: each of them, or {""}, all of the
+// cluster, if they are many.
+std::vector<std::string> PlacesOf(const std::set<std::string>& namespaces);
+
 // Called with each counted object and its name.
 using Onlooker = std::function<void(const quota::Evaluator&, const json::Value& object,
                                     const inspect::ObjectName& name)>;

@@ -53,6 +53,8 @@ void AddWhoFlags(CLI::App& app, WhoOptions& who, RawFlags& raw) {
   AddOne(app, "--by", who.by, "owner (the default), object, namespace, or label=KEY");
   AddOne(app, "--most", who.most, "How many holders of each name are shown; 0: all")
       ->capture_default_str();
+  app.add_flag("--unused", who.unused,
+               "Only PersistentVolumeClaims that no pod uses, and since when");
 }
 
 void AddCheckFlags(CLI::App& app, CheckOptions& check, RawFlags& raw) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "cmd/kubectl-quota/commands.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/documents.h"
+#include "cmd/kubectl-quota/unused_claims.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/base/text.h"
 #include "pkg/inspect/usage_line.h"
@@ -67,6 +69,7 @@ base::Result<std::vector<std::string>> WantedNames(const quota::Quota& quota,
 void ShowHolders(Session& session, const quota::Quota& quota,
                  const std::vector<inspect::NamedHolders>& all) {
   const std::string& output = session.options.output;
+  const WhoOptions& who = session.options.who;
   Terminal& terminal = session.terminal();
   if (IsDocument(output)) {
     json::Value value = inspect::WhoValue(quota, all);
@@ -76,10 +79,15 @@ void ShowHolders(Session& session, const quota::Quota& quota,
   }
   const bool csv = output == "csv";
   const inspect::Table table = inspect::WhoTable(
-      all, {.most = csv ? 0 : session.options.who.most, .wide = output == "wide"});
+      all, {.most = csv ? 0 : who.most,
+            .wide = output == "wide",
+            .unused = who.unused,
+            .now = csv ? std::nullopt : std::optional(std::chrono::system_clock::now())});
   terminal.Write(csv ? inspect::PrintCsv(table, session.options.headers)
                      : inspect::PrintTable(table, session.style()));
-  if (table.rows.empty()) terminal.Fail("Nobody uses anything of it.\n");
+  if (table.rows.empty()) {
+    terminal.Fail(who.unused ? "Pods use all its claims.\n" : "Nobody uses anything of it.\n");
+  }
 }
 
 // The quota that the argument names, and the namespaces in which it counts.
@@ -159,6 +167,18 @@ base::Task<base::Result<Meant>> FindMeant(Session& session) {
   co_return co_await FindClusterQuota(session, wanted, std::move(error));
 }
 
+// Leaves only the names under which claims count.
+base::Result<std::vector<std::string>> NamesOfClaims(const Meant& meant,
+                                                     std::vector<std::string> names) {
+  std::erase_if(names, [&](const std::string& name) {
+    return !MayCount(meant.api, {"", "persistentvolumeclaims"}, {name});
+  });
+  if (!names.empty()) return names;
+  return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                     .message = "--unused is about PersistentVolumeClaims, of which quota " +
+                                meant.quota.key.name + " limits nothing that you ask for"};
+}
+
 base::Task<base::Result<void>> FillFor(Session& session, const Meant& meant,
                                        inspect::HolderBook& book) {
   if (!meant.namespaces) return FillBook(session.cluster, meant.api, book);
@@ -173,8 +193,18 @@ base::Task<Outcome> Who(Session& session) {
   if (!grouping) co_return grouping.error();
   const auto meant = co_await FindMeant(session);
   if (!meant) co_return meant.error();
-  const auto names = WantedNames(meant->quota, who.name);
+  auto names = WantedNames(meant->quota, who.name);
+  if (names && who.unused) names = NamesOfClaims(*meant, std::move(*names));
   if (!names) co_return names.error();
+  inspect::UnusedClaims unused;
+  if (who.unused) {
+    std::set<std::string> namespaces = meant->namespaces.value_or(std::set<std::string>());
+    if (!meant->namespaces) namespaces.insert(meant->quota.key.ns);
+    auto read = co_await ReadUnusedClaims(session.cluster, std::move(namespaces));
+    if (!read) co_return read.error();
+    unused = std::move(*read);
+    grouping->unused = &unused;
+  }
   grouping->namespaces = meant->namespaces.has_value();
   inspect::HolderBook book(meant->quota, *names, *grouping);
   if (meant->in_part) book.SetIncomplete();

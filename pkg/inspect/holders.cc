@@ -23,6 +23,7 @@ double ShareOf(const quota::Quantity& part, const quota::Quantity& all) {
 struct Total {
   Held held;
   std::vector<ObjectName> below;
+  std::optional<base::WallTime> unused_since;
 };
 
 }  // namespace
@@ -126,6 +127,11 @@ void HolderBook::Count(const quota::ResourceList& usage, std::vector<Held>& held
 base::Result<void> HolderBook::Add(const quota::Evaluator& evaluator,
                                    const quota::ClassTable* classes, const json::Value& object,
                                    const ObjectName& name, const quota::ReadOptions& options) {
+  const UnusedClaims::Unused* unused = nullptr;
+  if (grouping_.unused != nullptr) {
+    unused = grouping_.unused->Find(api::Namespace(object), name.name);
+    if (unused == nullptr) return {};
+  }
   const auto facts = evaluator.facts_of(object, options);
   if (!facts) return facts.error().Wrap(name.ToString());
   if (!quota::MatchesObject(quota_.selector, facts->now, evaluator.scopes)) return {};
@@ -147,6 +153,7 @@ base::Result<void> HolderBook::Add(const quota::Evaluator& evaluator,
   auto at = groups_.find(key);
   if (at == groups_.end()) at = groups_.emplace(key, NewGroup(object, name)).first;
   Count(owned, at->second.held);
+  if (unused != nullptr) SetEarlier(at->second.unused_since, unused->since);
   return {};
 }
 
@@ -169,6 +176,7 @@ void HolderBook::AddApart(std::size_t at, const quota::Quantity& counted,
                        .amount = terminating.amount,
                        .objects = terminating.objects});
   }
+  if (grouping_.unused != nullptr) return;  // other objects count, too
   const quota::Quantity reserved = quota::Above(quota_.status.used.Get(names_[at]), counted);
   if (!reserved.IsZero()) {
     const auto sort = incomplete_ ? Holder::Sort::kUnseen : Holder::Sort::kReserved;
@@ -192,6 +200,7 @@ std::vector<Holder> HolderBook::HoldersOf(const std::string& name) const {
         group.owner ? owners_.Top(*group.owner, &path).Name().ToString() : group.title;
     Total& total = totals[group.prefix + title];
     AddTo(total.held, held.amount, held.objects);
+    SetEarlier(total.unused_since, group.unused_since);
     for (const OwnerRef& step : path) total.below.push_back(step.Name());
     counted = counted.Add(held.amount);
   }
@@ -201,7 +210,8 @@ std::vector<Holder> HolderBook::HoldersOf(const std::string& name) const {
     holders.push_back({.title = title,
                        .below = std::move(total.below),
                        .amount = total.held.amount,
-                       .objects = total.held.objects});
+                       .objects = total.held.objects,
+                       .unused_since = total.unused_since});
   }
   std::ranges::stable_sort(holders, std::greater(), &Holder::amount);
   AddApart(at, counted, holders);

@@ -11,6 +11,7 @@
 
 #include "pkg/base/clock.h"
 #include "pkg/inspect/owners.h"
+#include "pkg/inspect/unused_claims.h"
 #include "pkg/quota/class_table.h"
 #include "pkg/quota/quota.h"
 #include "pkg/quota/uid.h"
@@ -24,6 +25,8 @@ struct Grouping {
   std::string label = {};   // the key, of kLabel
   bool namespaces = false;  // titles of owners and objects begin with their namespace
   bool finalizers = false;  // of the objects are read, too
+  // Only these claims count. Must outlive the book; nullptr: all objects count.
+  const UnusedClaims* unused = nullptr;
 };
 
 // "owner", "object", "namespace", "label=KEY". Errors: kInvalidArgument.
@@ -48,6 +51,8 @@ struct Holder {
   quota::Quantity amount;
   double share = 0;  // of the total usage of the name
   std::int64_t objects = 0;
+  // With Grouping::unused: since when its first claim is unused; nullopt: nobody knows.
+  std::optional<base::WallTime> unused_since = {};
 };
 
 class HolderBook {
@@ -85,6 +90,7 @@ class HolderBook {
     std::string prefix;  // "team-a: "
     std::optional<OwnerRef> owner;
     std::vector<Held> held;  // for each of names_
+    std::optional<base::WallTime> unused_since = {};
   };
   [[nodiscard]] base::Result<quota::ResourceList> UsageOf(const quota::Evaluator& evaluator,
                                                           const quota::ClassTable* classes,

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "pkg/api/time.h"
 #include "pkg/inspect/output_version.h"
+#include "pkg/inspect/why.h"
 
 namespace inspect {
 namespace {
@@ -28,14 +30,21 @@ bool HasObjects(const Holder& holder) {
   return holder.sort == Holder::Sort::kGroup || holder.sort == Holder::Sort::kTerminating;
 }
 
-std::vector<Cell> RowOf(const std::string& name, const Holder& holder, bool wide) {
+std::string UnusedText(const Holder& holder, const std::optional<base::WallTime>& now) {
+  if (holder.sort != Holder::Sort::kGroup) return "-";
+  if (!holder.unused_since) return "<unknown>";
+  return now ? AgeText(*now - *holder.unused_since) : api::FormatTime(*holder.unused_since);
+}
+
+std::vector<Cell> RowOf(const std::string& name, const Holder& holder, const WhoStyle& style) {
   const Tone tone = holder.sort == Holder::Sort::kGroup ? Tone::kPlain : Tone::kFaint;
   std::vector<Cell> row{name,
                         {holder.title, tone},
                         holder.amount.ToString(),
                         ShareText(holder.share),
                         !HasObjects(holder) ? "-" : std::to_string(holder.objects)};
-  if (wide) row.emplace_back(BelowText(holder.below));
+  if (style.unused) row.emplace_back(UnusedText(holder, style.now));
+  if (style.wide) row.emplace_back(BelowText(holder.below));
   return row;
 }
 
@@ -52,6 +61,7 @@ std::vector<Holder> Folded(const std::vector<Holder>& holders, std::size_t most)
     others.amount = others.amount.Add(holder->amount);
     others.share += holder->share;
     others.objects += holder->objects;
+    SetEarlier(others.unused_since, holder->unused_since);
   }
   if (groups > kept) shown.push_back(others);
   shown.insert(shown.end(), apart, holders.end());
@@ -62,10 +72,11 @@ std::vector<Holder> Folded(const std::vector<Holder>& holders, std::size_t most)
 
 Table WhoTable(const std::vector<NamedHolders>& all, const WhoStyle& style) {
   Table table{.titles = {"RESOURCE", "HOLDER", "AMOUNT", "SHARE", "OBJECTS"}, .rows = {}};
+  if (style.unused) table.titles.emplace_back("UNUSED");
   if (style.wide) table.titles.emplace_back("THROUGH");
   for (const NamedHolders& named : all) {
     for (const Holder& holder : Folded(named.holders, style.most)) {
-      table.rows.push_back(RowOf(named.name, holder, style.wide));
+      table.rows.push_back(RowOf(named.name, holder, style));
     }
   }
   return table;
@@ -81,6 +92,7 @@ json::Value WhoValue(const quota::Quota& quota, const std::vector<NamedHolders>&
       std::snprintf(share, sizeof share, "%.4f", holder.share);
       item.Set("share", json::Number{share});
       if (HasObjects(holder)) item.Set("objects", holder.objects);
+      if (holder.unused_since) item.Set("unusedSince", api::FormatTime(*holder.unused_since));
       items.emplace_back(std::move(item));
     }
   }

@@ -90,6 +90,36 @@ TEST_CASE("kubectl quota who follows owners to the topmost one", "[e2e][kubectl-
   CHECK_THAT(unlimited.output, Contains("quota compute does not limit secrets, but"));
 }
 
+TEST_CASE("kubectl quota who --unused shows claims that no pod uses", "[e2e][kubectl-quota]") {
+  CountedCluster cluster;
+  Scenario& s = cluster.scenario();
+  s.Create("resourcequotas", Quota("storage", {{"requests.storage", "20Gi"}, {"pods", "9"}}));
+  for (const std::string name : {"told", "busy", "left", "done"}) {
+    s.Create("persistentvolumeclaims", Claim(name, "2Gi"));
+  }
+  s.api().MergePatch(s.Path("persistentvolumeclaims", "told", "status"),
+                     Json(R"({"status": {"conditions": [{"type": "Unused", "status": "True",
+          "reason": "NoPodsUsingPVC", "lastTransitionTime": "2024-01-02T03:04:05Z"}]}})"));
+  for (const std::string name : {"busy", "done"}) {
+    json::Value pod = Pod(name);
+    pod.Make({"spec", "volumes"}) =
+        Json(R"([{"name": "v", "persistentVolumeClaim": {"claimName": ")" + name + R"("}}])");
+    s.Create("pods", pod);
+  }
+  s.api().MergePatch(s.Path("pods", "done", "status"),
+                     Json(R"({"status": {"phase": "Succeeded"}})"));
+  s.WaitUsed("storage", {{"requests.storage", "8Gi"}, {"pods", "1"}});
+
+  CHECK(cluster.AskHere({"who", "storage", "--unused", "-o", "csv"}).output ==
+        "resource,holder,amount,share,objects,unused\r\n"
+        "requests.storage,persistentvolumeclaim/done,2Gi,25%,1,<unknown>\r\n"
+        "requests.storage,persistentvolumeclaim/left,2Gi,25%,1,<unknown>\r\n"
+        "requests.storage,persistentvolumeclaim/told,2Gi,25%,1,2024-01-02T03:04:05Z\r\n");
+  const auto no_claims = cluster.AskHere({"who", "storage", "--unused", "--name", "pods"});
+  CHECK(no_claims.exit_code == 2);
+  CHECK_THAT(no_claims.output, Contains("of which quota storage limits nothing"));
+}
+
 TEST_CASE("kubectl quota suggests a quota that the server accepts", "[e2e][kubectl-quota]") {
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
