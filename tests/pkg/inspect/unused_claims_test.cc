@@ -25,7 +25,8 @@ json::Value Claim(const std::string& name, const std::string& conditions,
 }
 
 std::string Unused(const std::string& status, const std::string& since) {
-  return R"({"type": "FileSystemResizePending", "status": "True"}, {"type": "Unused", "status": ")" +
+  return R"({"type": "FileSystemResizePending", "status": "True"},
+      {"type": "Unused", "status": ")" +
          status + R"(", "reason": "NoPodsUsingPVC", "lastTransitionTime": ")" + since + R"("})";
 }
 
