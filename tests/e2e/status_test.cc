@@ -1,92 +1,11 @@
 // The status of a quota: its writer, the fields that a write preserves, and no write without need.
 #include <catch2/catch.hpp>
-#include <optional>
-#include <utility>
 
-#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/write_recorder.h"
 #include "tests/fake/managed_fields.h"
 
 namespace e2e {
-namespace {
-
-// A policy that forbids writes of the status of the quotas with this name.
-class StatusPolicy {
- public:
-  StatusPolicy(Api& api, const std::string& group, const std::string& resource,
-               const std::string& quota)
-      : api_(api), name_(FreshName("frozen")) {
-    json::Value rule = Json(R"({"apiVersions":["*"],"operations":["UPDATE"]})");
-    rule.Make({"apiGroups"}) = json::Array{group};
-    rule.Make({"resources"}) = json::Array{resource + "/status"};
-    json::Value validation;
-    validation.Make({"expression"}) = "object.metadata.name != '" + quota + "'";
-    json::Value policy;
-    policy.Make({"matchConstraints", "resourceRules"}) = json::Array{rule};
-    policy.Make({"validations"}) = json::Array{validation};
-    Create("ValidatingAdmissionPolicy", std::move(policy));
-    json::Value binding;
-    binding.Make({"policyName"}) = name_;
-    binding.Make({"validationActions"}) = json::Array{"Deny"};
-    Create("ValidatingAdmissionPolicyBinding", std::move(binding));
-  }
-  ~StatusPolicy() {
-    for (const char* kind : {"ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"}) {
-      (void)api_.Do({.verb = "DELETE", .path = Path(kind) + "/" + name_});
-    }
-  }
-  StatusPolicy(const StatusPolicy&) = delete;
-  StatusPolicy& operator=(const StatusPolicy&) = delete;
-
-  [[nodiscard]] const std::string& name() const { return name_; }
-  // `status` is the path of the quota's status.
-  void WaitInForce(const std::string& status) {
-    Eventually("the policy is in force", [&] {
-      const auto written = api_.Do({.verb = "PATCH",
-                                    .path = status,
-                                    .content_type = "application/merge-patch+json",
-                                    .body = R"({"status":{"used":{"pods":"0"}}})"});
-      return written ? "not yet" : "";
-    });
-  }
-
- private:
-  static std::string Path(const std::string& kind) {
-    const bool binding = kind.ends_with("Binding");
-    return std::string("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic") +
-           (binding ? "ybindings" : "ies");
-  }
-  void Create(const std::string& kind, json::Value spec) {
-    json::Value object = Json(R"({"apiVersion":"admissionregistration.k8s.io/v1"})");
-    object.Make({"kind"}) = kind;
-    object.Make({"metadata", "name"}) = name_;
-    object.Make({"spec"}) = std::move(spec);
-    api_.Create(Path(kind), object);
-  }
-
-  Api& api_;
-  std::string name_;
-};
-
-// Waits for an event about the quota. Of a quota in no namespace it is in "default".
-void WaitSaid(Api& api, const std::string& ns, const std::string& quota, const std::string& reason,
-              const std::string& message) {
-  Eventually("quota " + quota + " has an event " + reason, [&]() -> std::string {
-    std::string others = "none";
-    const json::Value events = api.Get(PathOf("events", ns));
-    for (const json::Value& event : events.ArrayAt({"items"})) {
-      if (event.StringAt({"involvedObject", "name"}) != quota) continue;
-      const std::string text(event.StringAt({"message"}));
-      const bool same = event.StringAt({"reason"}) == reason;
-      if (same && text.find(message) != std::string::npos) return "";
-      others += "; " + text;
-    }
-    return others;
-  });
-}
-
-}  // namespace
 
 TEST_CASE("a changed limit reaches the status", "[e2e][status]") {
   Scenario s;
@@ -116,53 +35,6 @@ TEST_CASE("a status that another writer changed is repaired", "[e2e][status]") {
   SECTION("limits lost") { spoil(R"({"status":{"hard":{"pods":null}}})"); }
   // An increase may be a charge whose object is not stored yet: it is held for 15 s.
   SECTION("used too high") { spoil(R"({"status":{"used":{"pods":"4"}}})"); }
-}
-
-TEST_CASE(
-    "a policy that forbids the status of one quota is named in the log and an event, and delays no "
-    "other",
-    "[e2e][status][real-only][since-1.30]") {
-  Scenario s;
-  std::optional<StatusPolicy> policy(std::in_place, s.api(), "", "resourcequotas", "frozen");
-  s.Create("resourcequotas", Quota("frozen", {{"pods", "9"}}));
-  s.Create("resourcequotas", Quota("free", {{"pods", "9"}}));
-  policy->WaitInForce(s.Path("resourcequotas", "frozen", "status"));
-  Daemon& daemon = s.StartDaemon();
-  s.Create("pods", Pod("a"));
-  s.WaitUsed("free", {{"pods", "1"}});
-  daemon.WaitForLog("status of " + s.ns() + "/frozen fails");
-  daemon.WaitForLog("ValidatingAdmissionPolicy '" + policy->name() + "'");
-  WaitSaid(s.api(), s.ns(), "frozen", "StatusRefused", policy->name());
-  for (const char* pod : {"b", "c"}) s.Create("pods", Pod(pod));
-  s.WaitUsed("free", {{"pods", "3"}});
-  CHECK(daemon.Probe("/readyz") == 200);
-  policy.reset();
-  s.WaitUsed("frozen", {{"pods", "3"}}, Stretched(60s));
-  WaitSaid(s.api(), s.ns(), "frozen", "QuotaHealed", "the status of the quota is written again");
-}
-
-TEST_CASE("a policy that forbids to charge a quota is named in the log and an event",
-          "[e2e][status][cluster][admission][real-only][since-1.30]") {
-  Admission a({.server = Managed(), .more_flags = {"--enforce=cluster"}});
-  ClusterQuotas quotas(a.api());
-  TeamNamespace team(a.api(), "frozen");
-  const std::string name = FreshName("frozen");
-  quotas.Create(name, SelectTeam("frozen", R"("hard":{"pods":"2"})"));
-  quotas.WaitUsed(name, {{"pods", "0"}});
-  std::optional<StatusPolicy> policy(std::in_place, a.api(), "quota-controller-manager.io",
-                                     "clusterquotas", name);
-  policy->WaitInForce(ClusterQuotas::Path(name) + "/status");
-  const Attempt attempt = team.Try("one");
-  CHECK_FALSE(attempt.ok());
-  CHECK_THAT(attempt.message, Catch::Contains(policy->name()));
-  a.daemon().WaitForLog("status of " + name + " fails");
-  WaitSaid(a.api(), "default", name, "StatusRefused", policy->name());
-  policy.reset();
-  Eventually("the next pod is charged", [&]() -> std::string {
-    const Attempt next = team.Try("two");
-    return next.ok() ? "" : next.Text();
-  });
-  WaitSaid(a.api(), "default", name, "QuotaHealed", "the status of the quota is written again");
 }
 
 TEST_CASE("labels and annotations of a quota survive every status write", "[e2e][status]") {
