@@ -64,6 +64,8 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       recounter_(parts_, writer_, reporter_, cluster_status_ ? &*cluster_status_ : nullptr),
       resync_(*context_.scheduler, tracker_, log_once_, observer, options_,
               [this] { Pending().recount_all = true; }) {
+  // ClusterQuotas have a condition that says so, and their events repeat it.
+  if (!cluster_) reporter_.SetEnforcement(enforcement_.get());
   writer_.SetWriteListener([this](const quota::Quota& quota, const base::Error* refusal) {
     reporter_.OnWrite(quota.key, refusal != nullptr ? refusal->message : "");
   });
@@ -95,10 +97,10 @@ std::unique_ptr<ClusterReach> QuotaController::NewClusterReach() {
 }
 
 std::unique_ptr<EnforcementWatch> QuotaController::NewEnforcement() {
-  if (!cluster_ || !options_.unenforced) return nullptr;
-  return std::make_unique<EnforcementWatch>(*context_.scheduler, options_.unenforced, tracker_,
-                                            store_,
-                                            [this](const api::ObjectKey& key) { queue_.Add(key); });
+  if (!options_.unenforced) return nullptr;
+  return std::make_unique<EnforcementWatch>(
+      *context_.scheduler, options_.unenforced, tracker_, store_,
+      [this](const api::ObjectKey& key) { cluster_ ? queue_.Add(key) : reporter_.LookSoon(key); });
 }
 
 base::Task<void> QuotaController::Run() {

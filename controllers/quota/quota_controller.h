@@ -116,7 +116,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   ControllerParts parts_;
   QuotaReporter reporter_;
   std::unique_ptr<LargestNamespaces> largest_;     // set if cluster_ is
-  std::unique_ptr<EnforcementWatch> enforcement_;  // null: not for ClusterQuotas that are enforced
+  std::unique_ptr<EnforcementWatch> enforcement_;  // null: this daemon does not enforce, or know
   std::optional<ClusterStatus> cluster_status_;    // set if cluster_ is
   std::optional<ChildLooks> child_looks_;          // set if cluster_ is
   std::optional<BroadChanges> pending_;            // for the next walk

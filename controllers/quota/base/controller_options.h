@@ -70,8 +70,8 @@ struct QuotaControllerOptions {
   // may change: see QuotaController::OnExempt(). Never null.
   std::shared_ptr<const std::set<std::string, std::less<>>> exempt =
       std::make_shared<std::set<std::string, std::less<>>>();
-  // What admission is not asked about, for the condition Ready of ClusterQuotas; nullopt: it is not
-  // known yet. Null: this daemon only counts them, or cannot know.
+  // What admission is not asked about, for events and the condition Ready; nullopt: it is not known
+  // yet. Null: this daemon only counts these quotas, or cannot know.
   std::function<std::optional<Unenforced>()> unenforced;
   // Called whenever tracker().Constrained() may have changed, once the quotas are listed. May be
   // null.

@@ -20,7 +20,6 @@ namespace {
 constexpr std::chrono::seconds kSeldom{10};
 constexpr std::chrono::milliseconds kEachChild{50};
 
-constexpr std::string_view kNotEnforced = "NotEnforced";
 constexpr std::string_view kExceedsParent = "GuaranteedExceedsParent";
 
 // A message names at most so many namespaces.

@@ -125,7 +125,7 @@ struct ForceReason {
   std::string_view healed;
 };
 constexpr std::array kForceReasons{
-    ForceReason{"NotEnforced", "", "is enforced again"},
+    ForceReason{kNotEnforced, "", "is enforced again"},
     ForceReason{"ParentNotFound", "; until there is one, only its own limits hold",
                 "has its place in the tree again"},
     ForceReason{"ParentCycle", "; until then only its own limits hold",

@@ -35,9 +35,12 @@ struct Announcement {
   bool by_any = false;         // any replica may meet it, so each that does sends it
 };
 
+// The reason of a quota that nobody enforces.
+inline constexpr std::string_view kNotEnforced = "NotEnforced";
+
 // Why a quota is not in force as its spec wants it, although its names are counted.
 struct NotInForce {
-  std::string reason = {};  // of its condition Ready: see NotInForceOf(); "": it is
+  std::string reason = {};  // as of a condition Ready: see NotInForceOf(); "": it is
   std::string message = {};
 };
 

@@ -156,7 +156,7 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
                     .exempt = options_.exempt->contains(key.ns),
                     .unreadable = quota->unreadable.why,
                     .unwritable = unwritable == unwritable_.end() ? "" : unwritable->second,
-                    .not_in_force = NotInForceOf(quota->further_status.Find("conditions"))};
+                    .not_in_force = ForceOf(*quota)};
   const auto again = conditions_.Look(*quota, ObstaclesOf(*quota), flaws, now, server_since_, say);
   if (told && on_told_) on_told_(key);
   if (again) due_.AddAfter(key, *again - now);
@@ -182,6 +182,12 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
     if (!known(obstacle.resource)) obstacles.push_back(obstacle);
   }
   return obstacles;
+}
+
+NotInForce QuotaReporter::ForceOf(const quota::Quota& quota) const {
+  if (enforcement_ == nullptr) return NotInForceOf(quota.further_status.Find("conditions"));
+  const std::string why = enforcement_->WhyNot(quota).value_or("");
+  return why.empty() ? NotInForce{} : NotInForce{std::string(kNotEnforced), why};
 }
 
 // Returns why this source is not counted.

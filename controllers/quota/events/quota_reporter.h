@@ -17,6 +17,7 @@
 
 #include "controllers/quota/base/controller_options.h"
 #include "controllers/quota/base/quota_store.h"
+#include "controllers/quota/events/enforcement_watch.h"
 #include "controllers/quota/events/quota_conditions.h"
 #include "controllers/usage/tracker.h"
 #include "pkg/base/token_bucket.h"
@@ -49,6 +50,9 @@ class QuotaReporter {
     on_told_ = std::move(on_told);
   }
 
+  // Whether quotas without conditions are enforced. Null: it is not reported.
+  void SetEnforcement(const EnforcementWatch* enforcement) { enforcement_ = enforcement; }
+
   // Checks quotas until cancelled.
   base::Task<void> Run();
 
@@ -58,6 +62,7 @@ class QuotaReporter {
   bool LookAtSomeDue();
   void LookAt(const api::ObjectKey& key);
   [[nodiscard]] std::vector<Obstacle> ObstaclesOf(const quota::Quota& quota) const;
+  [[nodiscard]] NotInForce ForceOf(const quota::Quota& quota) const;
   [[nodiscard]] Obstacle Judge(const UsageSource& source) const;
   [[nodiscard]] base::TimePoint NextLook() const;
   bool Say(const quota::Quota& quota, const Announcement& announcement);
@@ -72,6 +77,7 @@ class QuotaReporter {
   const Tracker& tracker_;
   std::function<bool()> server_away_;
   std::function<void(const api::ObjectKey& key)> on_told_ = nullptr;
+  const EnforcementWatch* enforcement_ = nullptr;
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;
   std::map<api::ObjectKey, std::vector<Obstacle>> unreadable_;

@@ -1,4 +1,4 @@
-#include "controllers/quota/cluster/enforcement_watch.h"
+#include "controllers/quota/events/enforcement_watch.h"
 
 #include <utility>
 
@@ -27,7 +27,7 @@ EnforcementWatch::EnforcementWatch(base::Scheduler& scheduler,
 
 std::optional<std::string> EnforcementWatch::WhyNot(const quota::Quota& quota) const {
   if (!state_) return std::nullopt;
-  // A quota without the condition gets a write anyway.
+  // A quota without the condition gets a write anyway, or is of an API without conditions.
   const bool waits = telling_ && told_ < quota.key &&
                      FindCondition(quota.further_status.Find("conditions"), "Ready") != nullptr;
   if (waits) return std::nullopt;

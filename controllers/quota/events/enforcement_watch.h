@@ -1,11 +1,12 @@
 #pragma once
 
-// Knows whether admission enforces ClusterQuotas, for their condition Ready. An admin may let all
-// requests pass, and the API server may lack the rules by which it asks us.
+// Knows whether admission enforces the quotas of one API: for their events, and for the condition
+// Ready of those that have conditions. An admin may let all requests pass, and the API server may
+// lack the rules by which it asks us.
 //
-// Such a change concerns all quotas, and each of them needs a write. So they learn of it one after
-// the other: a hundred at once, then twenty a second. Until then the condition of a quota stays as
-// it is stored.
+// Such a change concerns all quotas, and each of them needs an event, or a write. So they learn of
+// it one after the other: a hundred at once, then twenty a second. Until then the condition of a
+// quota stays as it is stored.
 //
 // Single-threaded. All references must outlive it; Run() must have returned before it is destroyed.
 
@@ -31,13 +32,13 @@ class EnforcementWatch {
   // What nobody decided is reported after this time: rules are often stored again in a moment.
   static constexpr base::Duration kLasts = std::chrono::seconds(10);
 
-  // `ask` is QuotaControllerOptions::unenforced. `look` has the quota recounted.
+  // `ask` is QuotaControllerOptions::unenforced. `look` has the quota recounted, or reported.
   EnforcementWatch(base::Scheduler& scheduler, std::function<std::optional<Unenforced>()> ask,
                    const Tracker& tracker, const QuotaStore& store,
                    std::function<void(const api::ObjectKey& key)> look);
 
   // Why the quota is not enforced; "": it is. nullopt: what its stored condition says about it
-  // holds.
+  // holds, or without one: nothing is known yet.
   [[nodiscard]] std::optional<std::string> WhyNot(const quota::Quota& quota) const;
   // This replica writes from now on: all quotas are told again, one after the other.
   void Restart();
