@@ -168,6 +168,7 @@ std::vector<Fold> FoldsBy(const Page& page, TitleOf title_of) {
     fold.lines.push_back(&line);
   }
   std::vector<Fold> folds;
+  folds.reserve(by_title.size());
   for (auto& [title, fold] : by_title) folds.push_back(std::move(fold));
   std::ranges::stable_sort(folds, std::greater(),
                            [](const Fold& fold) { return fold.lines.front()->Fullness(); });
