@@ -92,7 +92,7 @@ e2e() {
   local name=$1 tier=$2 jobs=$3 limit=$4 other=real-only arguments=()
   shift 4
   [ "$tier" = sandbox ] || other=sandbox-only
-  local filter=${FILTER:-~[$other]~[skew]~[older]~[suite]~[hostile]}
+  local filter=${FILTER:-~[$other]~[skew]~[older]~[suite]~[hostile]$(without_later "$(pinned)")}
   mkdir -p "$logs/e2e/$name" "$durations"
   arguments=(--jobs "$jobs" --failed-out "$scenarios/$name" --logs "$logs/e2e/$name"
     --times "$durations/$name.txt")
@@ -103,16 +103,24 @@ e2e() {
     "$filter"
 }
 
+# without_later VERSION: the end of a filter, without scenarios that need a later version (v1.36).
+without_later() {
+  local tag minor=${1#v1.}
+  for tag in $(build/bin/e2e_test --list-tags | grep -oE 'since-1\.[0-9]+' | sort -u); do
+    [ "${tag#since-1.}" -le "${minor%%.*}" ] || printf '~[%s]' "$tag"
+  done
+}
+# The version of Kubernetes that tests/k8s/build.sh builds.
+pinned() { awk '$1 == "k8s.io/kubernetes" { print $2 }' tests/k8s/go.mod; }
+
 # on_version NAME VERSION: runs scenarios on another version of kube-apiserver (v1.29). Without
 # --versions only the short set, and, except in CI, only if that version was built already, because
 # building one takes some minutes.
 on_version() {
   local name=$1 version=$2
   local filter='~[sandbox-only]~[controller-manager]~[skew]~[older]~[suite]~[hostile]'
-  local tag folder code=0 cached=
-  for tag in $(build/bin/e2e_test --list-tags | grep -oE 'since-1\.[0-9]+' | sort -u); do
-    [ "${tag#since-1.}" -le "${version#v1.}" ] || filter+="~[$tag]"
-  done
+  local folder code=0 cached=
+  filter+=$(without_later "$version")
   $all_versions || filter+='[server]'
   $all_versions || [ "${CI:-}" = true ] || cached=--cached
   # shellcheck disable=SC2086 # no argument if it is empty

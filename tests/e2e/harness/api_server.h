@@ -31,6 +31,9 @@ struct ServerOptions {
   // Real tier: the file of --audit-log-path, for events of level Metadata; "": none. Not for a
   // shared server.
   std::string audit_log{};
+  // Real tier: --enable-aggregator-routing: the server calls the endpoints of a webhook's Service.
+  // Not for a shared server.
+  bool aggregator_routing = false;
   // Real tier: the folder of kube-apiserver, for another version; "": KUBEBUILDER_ASSETS. Not for a
   // shared server.
   std::string assets{};
