@@ -2,13 +2,18 @@
 
 #include <algorithm>
 
+#include "cmd/kubectl-quota/unused_claims.h"
+
 namespace kubectl_quota {
 
 Onlooker Staying::Look() {
   return
       [this](const quota::Evaluator&, const json::Value& object, const inspect::ObjectName& name) {
         const bool claim = name.kind == "persistentvolumeclaim";
-        if (claim) claims_.insert(name.name);
+        if (claim) {
+          names_.insert(name.name);
+          claims_.AddClaim(object);
+        }
         const auto& finalizers = object.ArrayAt({"metadata", "finalizers"});
         // Each claim has this one. It holds back only claims in use.
         const bool held = std::ranges::any_of(finalizers, [&](const json::Value& finalizer) {
@@ -19,21 +24,12 @@ Onlooker Staying::Look() {
 }
 
 base::Task<base::Result<std::set<std::string>>> Staying::Find(Cluster& cluster, std::string ns) {
-  if (claims_.empty()) co_return titles_;
-  std::set<std::string> used;
-  const auto add = [&](const json::Value& pod) {
-    const std::string_view phase = pod.StringAt({"status", "phase"});
-    if (phase == "Succeeded" || phase == "Failed") return;
-    for (const json::Value& volume : pod.ArrayAt({"spec", "volumes"})) {
-      used.emplace(volume.StringAt({"persistentVolumeClaim", "claimName"}));
-    }
-  };
-  const api::GroupVersionResource pods{"", "v1", "pods"};
-  auto what = Listing(pods, std::move(ns), "spec.volumes status.phase");
-  auto listed = co_await cluster.List(std::move(what), add, [&] { used.clear(); });
-  if (!listed && !listed.error().Is(base::ErrorCode::kForbidden)) co_return listed.error();
-  for (const std::string& claim : claims_) {
-    if (!listed || used.contains(claim)) titles_.insert("persistentvolumeclaim/" + claim);
+  if (names_.empty()) co_return titles_;
+  auto added = co_await AddPods(cluster, ns, claims_);
+  if (!added && !added.error().Is(base::ErrorCode::kForbidden)) co_return added.error();
+  for (const std::string& name : names_) {
+    const bool used = !added || claims_.Find(ns, name) == nullptr;
+    if (used) titles_.insert("persistentvolumeclaim/" + name);
   }
   co_return titles_;
 }

@@ -9,6 +9,7 @@
 
 #include "cmd/kubectl-quota/cluster.h"
 #include "cmd/kubectl-quota/counting.h"
+#include "pkg/inspect/unused_claims.h"
 
 namespace kubectl_quota {
 
@@ -24,7 +25,8 @@ class Staying {
 
  private:
   std::set<std::string> titles_;  // with a finalizer
-  std::set<std::string> claims_;  // names of PersistentVolumeClaims
+  std::set<std::string> names_;   // of PersistentVolumeClaims
+  inspect::UnusedClaims claims_;
 };
 
 }  // namespace kubectl_quota

@@ -5,9 +5,9 @@
 
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/words.h"
+#include "pkg/inspect/counted.h"
 
 namespace kubectl_quota {
-
 namespace {
 
 // Adds the claims of a namespace, or of all ("").
@@ -23,22 +23,15 @@ base::Task<base::Result<void>> AddClaims(Cluster& cluster, std::string ns,
   co_return base::Result<void>();
 }
 
+}  // namespace
+
 base::Task<base::Result<void>> AddPods(Cluster& cluster, std::string ns,
                                        inspect::UnusedClaims& claims) {
   const api::GroupVersionResource resource{"", "v1", "pods"};
   auto what = Listing(resource, std::move(ns), inspect::UnusedClaims::kPodFields);
   const auto add = [&](const json::Value& pod) { claims.AddPod(pod); };
-  auto listed = co_await cluster.List(std::move(what), add, [] {});
-  if (listed) co_return base::Result<void>();
-  if (!listed.error().Is(base::ErrorCode::kForbidden)) co_return listed.error();
-  cluster.terminal().Doubt(
-      "shown without " + std::to_string(claims.WithoutCondition()) +
-      " claims, of which only the pods tell whether they are used: " + ErrorText(listed.error()));
-  claims.DropWithoutCondition();
-  co_return base::Result<void>();
+  co_return co_await cluster.List(std::move(what), add, [] {});
 }
-
-}  // namespace
 
 base::Task<base::Result<inspect::UnusedClaims>> ReadUnusedClaims(Cluster& cluster,
                                                                  std::set<std::string> namespaces) {
@@ -51,7 +44,13 @@ base::Task<base::Result<inspect::UnusedClaims>> ReadUnusedClaims(Cluster& cluste
   for (const std::string& ns : places) {
     if (claims.WithoutCondition() == 0) break;
     auto added = co_await AddPods(cluster, ns, claims);
-    if (!added) co_return added.error();
+    if (added) continue;
+    if (!added.error().Is(base::ErrorCode::kForbidden)) co_return added.error();
+    const auto untold = static_cast<std::int64_t>(claims.WithoutCondition());
+    cluster.terminal().Doubt(
+        "shown without " + inspect::Counted(untold, "claim") +
+        ", of which only the pods tell whether they are used: " + ErrorText(added.error()));
+    claims.DropWithoutCondition();
   }
   co_return base::Result<inspect::UnusedClaims>(std::move(claims));
 }

@@ -13,4 +13,8 @@ namespace kubectl_quota {
 base::Task<base::Result<inspect::UnusedClaims>> ReadUnusedClaims(Cluster& cluster,
                                                                  std::set<std::string> namespaces);
 
+// Adds the pods of a namespace, or of all ("").
+base::Task<base::Result<void>> AddPods(Cluster& cluster, std::string ns,
+                                       inspect::UnusedClaims& claims);
+
 }  // namespace kubectl_quota

@@ -14,13 +14,9 @@ const json::Value* UnusedCondition(const json::Value& claim) {
 }
 
 std::string ControllerUid(const json::Value& object) {
-  for (const json::Value& owner : object.ArrayAt({"metadata", "ownerReferences"})) {
-    const json::Value* controls = owner.At({"controller"});
-    if (controls != nullptr && *controls == json::Value(true)) {
-      return std::string(owner.StringAt({"uid"}));
-    }
-  }
-  return "";
+  const json::Value* owner = api::OwnerReference(object);
+  const bool controls = owner != nullptr && api::IsController(*owner);
+  return controls ? std::string(owner->StringAt({"uid"})) : "";
 }
 
 }  // namespace
