@@ -131,6 +131,36 @@ TEST_CASE("classes: a claim made for a pod counts once, in either order of event
   }
 }
 
+TEST_CASE("classes: the claim of a group counts once, however many pods share it",
+          "[controllers]") {
+  Devices f;
+  f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}, {kDevices, "90"}, {"pods", "90"}}));
+  json::Value claim = DeviceClaim("train-gpus-x7f2k", 3);
+  claim.Make({"metadata", "annotations", "resource.kubernetes.io/pod-claim-name"}) = "gpus";
+  claim.Make({"metadata", "ownerReferences"}) =
+      json::Array{json::Object{{"apiVersion", "scheduling.k8s.io/v1beta1"},
+                               {"kind", "PodGroup"},
+                               {"name", "train"},
+                               {"uid", "u"},
+                               {"controller", true}}};
+  f.cluster.Put(kClaims, claim);
+  for (const char* name : {"a", "b", "c"}) {
+    json::Value pod = fixture::MakePod(name);
+    pod.Make({"spec", "schedulingGroup", "podGroupName"}) = "train";
+    pod.Make({"spec", "resourceClaims"}) =
+        json::Array{json::Object{{"name", "gpus"}, {"resourceClaimTemplateName", "three"}}};
+    f.cluster.Put(kPods, pod);
+  }
+  f.RunFor(5s);
+  CHECK(f.Used("q") ==
+        "gpu.deviceclass.resource.k8s.io/devices=3,pods=3,requests.example.com/gpu=3");
+  f.cluster.Delete(kPods, "team-a", "a");
+  f.RunFor(1s);
+  CHECK(f.Used("q") ==
+        "gpu.deviceclass.resource.k8s.io/devices=3,pods=2,requests.example.com/gpu=3");
+}
+
 TEST_CASE("classes: claims are watched only if a class gives a quota's name to them",
           "[controllers]") {
   Devices f;

@@ -197,6 +197,9 @@ class RealServer final : public ServerBase {
     if (!options_.runtime_config.empty()) {
       arguments.push_back("--runtime-config=" + options_.runtime_config);
     }
+    if (!options_.feature_gates.empty()) {
+      arguments.push_back("--feature-gates=" + options_.feature_gates);
+    }
     if (options_.aggregator_routing) arguments.emplace_back("--enable-aggregator-routing=true");
     if (!options_.audit_log.empty()) {
       arguments.push_back("--audit-policy-file=" + dir_.path() + "/audit-policy.yaml");

@@ -28,6 +28,8 @@ struct ServerOptions {
   std::string admission_config{};
   // Real tier: --runtime-config, the served versions; "": the default. Not for a shared server.
   std::string runtime_config{};
+  // Real tier: --feature-gates; "": the default. Not for a shared server.
+  std::string feature_gates{};
   // Real tier: the file of --audit-log-path, for events of level Metadata; "": none. Not for a
   // shared server.
   std::string audit_log{};
