@@ -75,7 +75,7 @@ void AskQuietUpdates() {
 
 void AskRefusedByStore() {
   std::printf(
-      "\n%d creations that the store refuses after admission (name taken):\n\n"
+      "\n%d creations under a name that is taken:\n\n"
       "| guarded by | refused | `used` right again after, s |\n|---|---|---|\n",
       kTaken);
   for (const Guard guard : {Guard::kBuiltin, Guard::kDaemon}) {
