@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cmd/kubectl-quota/books.h"
@@ -12,6 +13,7 @@
 #include "cmd/kubectl-quota/propagation.h"
 #include "pkg/inspect/check_view.h"
 #include "pkg/inspect/foreign_text.h"
+#include "pkg/inspect/gangs.h"
 
 namespace kubectl_quota {
 namespace {
@@ -38,7 +40,7 @@ base::Task<base::Result<Checked>> CheckLive(Session& session) {
       auto added = co_await space.Add(std::move(manifest.object), checked);
       if (!added) co_return added.error().Wrap(manifest.where);
     }
-    space.Close(limits, checked);
+    if (auto closed = co_await space.Close(limits, checked); !closed) co_return closed.error();
   }
   for (const std::string& doubt : session.terminal().doubts()) checked.unknown.push_back(doubt);
   co_return checked;
@@ -89,7 +91,8 @@ void OpenBooks(const OfflineInputs& inputs, const std::string& ns,
     const bool core = own.of.kind.empty();
     ApiBook& of = books.Open(
         nothing, own.of.api, quota::Rules(),
-        inspect::FitBook(own.Of(ns), core ? std::move(reached) : inspect::Reached(), own.of.kind));
+        inspect::FitBook(own.Of(ns), core ? std::exchange(reached, {}) : inspect::Reached(),
+                         own.of.kind));
     of.counters.SetNames(inputs.policies.definitions, LimitedNames(of.book.quotas()));
     of.counters.SetClasses(SourcesWith(inputs.policies.usage_classes, manifests, of));
   }
@@ -127,6 +130,8 @@ base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, insp
     if (!added) return added.error().Wrap(manifest.where);
   }
   NoteRelease(manifests, core.book, checked.notes);
+  std::ranges::move(inspect::GangNotes(inspect::ShortGangs(core.book, surroundings.pod_groups)),
+                    std::back_inserter(checked.notes));
   Charge(core.book, forest);
   books.Close(ns, checked);
   return {};

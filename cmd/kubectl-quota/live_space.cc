@@ -9,6 +9,7 @@
 #include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/needs.h"
+#include "cmd/kubectl-quota/pod_groups.h"
 #include "cmd/kubectl-quota/propagation.h"
 #include "cmd/kubectl-quota/selected_pods.h"
 #include "cmd/kubectl-quota/stored_pods.h"
@@ -191,7 +192,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
 base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Checked& checked) {
   auto stored = co_await Stored(object);
   if (!stored) co_return stored.error();
-  if (auto read = co_await ReadTemplates(object, *stored); !read) co_return read;
+  if (auto read = co_await ReadReferred(object, *stored); !read) co_return read;
   if (auto set = limit_ranges_->SetFor(object, surroundings_.defaults); !set) co_return set;
   const std::string no_match = co_await NoMatch(object);
   const std::string closed = surroundings_.closed;
@@ -254,7 +255,7 @@ base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscal
     if (!none) co_return stored.error();
     co_return books_.Add(std::move(uncounted), now, checked);
   }
-  if (auto read = co_await ReadTemplates(*stored, *stored); !read) co_return read;
+  if (auto read = co_await ReadReferred(*stored, *stored); !read) co_return read;
   if (inspect::Is(*stored, inspect::kStatefulSet)) {
     if (auto read = co_await ReadClaims(cluster_, ns_, surroundings_); !read) co_return read;
   }
@@ -263,10 +264,18 @@ base::Task<base::Result<void>> LiveSpace::AddScaling(const json::Value& autoscal
   co_return books_.Add(std::move(*expansion), session_.scheduler.WallNow(), checked);
 }
 
-void LiveSpace::Close(ClusterLimits& limits, inspect::Checked& checked) {
+base::Task<base::Result<void>> LiveSpace::Close(ClusterLimits& limits, inspect::Checked& checked) {
+  const inspect::FitBook& book = books_.core().book;
+  const auto gangs = inspect::ShortGangs(book, surroundings_.pod_groups);
+  if (!gangs.empty()) {
+    auto members = co_await CountMembers(cluster_, ns_);
+    if (!members) co_return members.error();
+    std::ranges::move(inspect::GangNotes(gangs, *members), std::back_inserter(notes_));
+  }
   std::ranges::move(notes_, std::back_inserter(checked.notes));
-  Charge(books_.core().book, limits);
+  Charge(book, limits);
   books_.Close(ns_, checked);
+  co_return base::Result<void>();
 }
 
 base::Task<std::string> LiveSpace::NoMatch(json::Value object) {
@@ -306,13 +315,14 @@ base::Task<base::Result<json::Value>> LiveSpace::Stored(const json::Value& objec
   co_return stored.error();
 }
 
-base::Task<base::Result<void>> LiveSpace::ReadTemplates(const json::Value& object,
-                                                        const json::Value& stored) {
-  if (!surroundings_.claim_templates) co_return base::Result<void>();
+base::Task<base::Result<void>> LiveSpace::ReadReferred(const json::Value& object,
+                                                       const json::Value& stored) {
+  if (books_.quotas().empty()) co_return base::Result<void>();
+  auto group =
+      co_await ReadPodGroup(cluster_, ns_, inspect::PodGroupOf(object), surroundings_.pod_groups);
+  if (!group || !surroundings_.claim_templates) co_return group;
   std::set<std::string> names = inspect::ClaimTemplatesOf(object);
   names.merge(inspect::ClaimTemplatesOf(stored));
-  auto group = co_await ReadPodGroup(cluster_, ns_, inspect::PodGroupOf(object), surroundings_);
-  if (!group) co_return group;
   co_return co_await ReadClaimTemplates(cluster_, ns_, std::move(names), surroundings_);
 }
 

@@ -31,7 +31,7 @@ class LiveSpace {
   // Adds the needs of one manifest; with --dry-run=server, also the server's answer to it.
   base::Task<base::Result<void>> Add(json::Value object, inspect::Checked& checked);
   // Adds the result to `checked`, and charges it to `limits`. Call last.
-  void Close(ClusterLimits& limits, inspect::Checked& checked);
+  base::Task<base::Result<void>> Close(ClusterLimits& limits, inspect::Checked& checked);
 
  private:
   // Finds out whether the namespace exists, and whether objects can be created in it.
@@ -52,9 +52,9 @@ class LiveSpace {
   base::Task<std::string> NoMatch(json::Value object);
   // Returns the stored object of this name; null if there is none, or with --replace.
   base::Task<base::Result<json::Value>> Stored(const json::Value& object);
-  // Reads the ResourceClaimTemplates that pods of both refer to and no manifest has.
-  base::Task<base::Result<void>> ReadTemplates(const json::Value& object,
-                                               const json::Value& stored);
+  // Reads what pods refer to and no manifest has: the PodGroup of the object's, and the
+  // ResourceClaimTemplates of both.
+  base::Task<base::Result<void>> ReadReferred(const json::Value& object, const json::Value& stored);
   // Adds the pods that an autoscaler of the manifests adds to a stored workload.
   base::Task<base::Result<void>> AddScaling(const json::Value& autoscaler,
                                             inspect::Checked& checked);

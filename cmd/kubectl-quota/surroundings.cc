@@ -169,24 +169,4 @@ base::Task<base::Result<void>> ReadClaimTemplates(Cluster& cluster, std::string 
   co_return base::Result<void>();
 }
 
-base::Task<base::Result<void>> ReadPodGroup(Cluster& cluster, std::string ns, std::string name,
-                                            inspect::Surroundings& surroundings) {
-  if (name.empty() || surroundings.pod_groups.contains(name)) co_return base::Result<void>();
-  const client::Discovered* kinds = co_await cluster.Kinds();
-  const auto* served = FindResource(*kinds, {"scheduling.k8s.io", "podgroups"});
-  if (served == nullptr) co_return base::Result<void>();
-  auto read = co_await cluster.Get(served->gvr.Path(ns, name));
-  if (read) {
-    surroundings.pod_groups.emplace(std::move(name), std::move(*read));
-    co_return base::Result<void>();
-  }
-  if (read.error().Is(base::ErrorCode::kForbidden)) {
-    cluster.terminal().Warn("claims of PodGroup " + name +
-                            " are counted for each pod: " + ErrorText(read.error()));
-    co_return base::Result<void>();
-  }
-  if (!read.error().Is(base::ErrorCode::kNotFound)) co_return read.error();
-  co_return base::Result<void>();
-}
-
 }  // namespace kubectl_quota

@@ -45,9 +45,5 @@ base::Task<base::Result<void>> ReadClaims(Cluster& cluster, std::string ns,
 base::Task<base::Result<void>> ReadClaimTemplates(Cluster& cluster, std::string ns,
                                                   std::set<std::string> names,
                                                   inspect::Surroundings& surroundings);
-// Reads the PodGroup of this name, unless it is known. Without it, or if it may not be read, what
-// it shares with its pods counts for each of them.
-base::Task<base::Result<void>> ReadPodGroup(Cluster& cluster, std::string ns, std::string name,
-                                            inspect::Surroundings& surroundings);
 
 }  // namespace kubectl_quota

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/workload_kinds.h"
 #include "pkg/quota/guarantee.h"
 
 namespace inspect {
@@ -95,6 +96,18 @@ using Amounts = std::vector<quota::ResourceList>;
 
 void AddAmounts(const Amounts& more, Amounts& amounts) {
   for (std::size_t i = 0; i < amounts.size(); ++i) amounts[i].Add(more[i]);
+}
+
+Ask AskOf(const Piece& piece, Demand demand) {
+  Ask ask{.of = piece.of, .kind = std::string(api::Kind(piece.object)), .count = piece.count};
+  const bool starts =
+      Is(piece.object, kPod) && !piece.stored && piece.object.StringAt({"status", "phase"}).empty();
+  if (starts) ask.group = PodGroupOf(piece.object);
+  ask.refused = !demand.objections.empty() || !piece.refusals.empty();
+  ask.passing = piece.passing;
+  ask.each = std::move(demand.of);
+  ask.freed = std::move(demand.freed);
+  return ask;
 }
 
 }  // namespace
@@ -226,7 +239,7 @@ void FitBook::Object(const Piece& piece, const Demand& demand) {
 }
 
 base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base::WallTime now) {
-  const auto demand = DemandOf(counter, piece.object, piece.stored, now);
+  auto demand = DemandOf(counter, piece.object, piece.stored, now);
   if (!demand) return demand.error().Wrap(piece.of.ToString());
   const std::size_t cause = CauseOf(piece.of, piece.role);
   for (std::size_t i = 0; i < quotas_.size(); ++i) {
@@ -237,6 +250,7 @@ base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base
     asked_[i].freed.Add(demand->freed[i]);
   }
   Object(piece, *demand);
+  asks_.push_back(AskOf(piece, std::move(*demand)));
   return {};
 }
 
@@ -262,6 +276,7 @@ base::Result<void> FitBook::Add(const CounterOf& counter_of, const Rollout& roll
       if (demand) AddAmounts(demand->of, amounts);
     }
   }
+  Ask ask{.of = rollout.of, .each = Amounts(quotas_.size()), .rollout = true};
   for (std::size_t i = 0; i < quotas_.size(); ++i) {
     for (const auto& [name, amount] : each[i]) {
       std::vector<std::pair<quota::Quantity, std::int64_t>> freed;
@@ -270,8 +285,10 @@ base::Result<void> FitBook::Add(const CounterOf& counter_of, const Rollout& roll
       }
       const auto rise = LargestRise(amount, rollout.fresh, rollout.spare, std::move(freed));
       AddRise(asked_[i], name, amount, rise, rollout);
+      ask.each[i].Set(name, rise);
     }
   }
+  asks_.push_back(std::move(ask));
   return {};
 }
 

@@ -57,6 +57,19 @@ struct FitPart {
   quota::Quantity amount;  // below 0: freed
 };
 
+// What one call of FitBook::Add() asked of the quotas.
+struct Ask {
+  ObjectName of;           // the object of the manifest
+  std::string kind = {};   // of the objects; "" for a rollout
+  std::string group = {};  // the PodGroup of new pods; "" if they have none
+  std::int64_t count = 1;
+  std::vector<quota::ResourceList> each;        // by quota, for each of the `count` objects
+  std::vector<quota::ResourceList> freed = {};  // by an update, at once
+  bool refused = false;                         // whatever is free
+  bool passing = false;                         // they are gone when the next ones are created
+  bool rollout = false;
+};
+
 struct Objection {
   ObjectName of;
   std::string text;
@@ -91,6 +104,8 @@ class FitBook {
   [[nodiscard]] std::vector<FitLine> Lines() const;
   // Returns what adds up to `asked` of the line, in the order of the manifests.
   [[nodiscard]] std::vector<FitPart> PartsOf(const FitLine& line) const;
+  // Returns all that was asked, in the order of the manifests.
+  [[nodiscard]] const std::vector<Ask>& asks() const { return asks_; }
   [[nodiscard]] const std::vector<Objection>& objections() const { return objections_; }
   // Objections of quotas in mode Warn or Audit.
   [[nodiscard]] const std::vector<Objection>& warnings() const { return warnings_; }
@@ -142,6 +157,7 @@ class FitBook {
   std::vector<quota::Quota> roomy_;  // copies with unreachable limits
   std::vector<quota::TreePlace> places_;
   std::vector<Sum> asked_;
+  std::vector<Ask> asks_;
   std::vector<Objection> objections_;
   std::vector<Objection> warnings_;
   std::vector<Objection> unknown_;

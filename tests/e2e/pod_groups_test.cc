@@ -1,9 +1,11 @@
 // A device claim that the pods of a PodGroup share (KEP-5729, feature gate
-// DRAWorkloadResourceClaims): it is one object, so it counts once, however many pods use it.
+// DRAWorkloadResourceClaims): it is one object, so it counts once, however many pods use it. And
+// what `kubectl quota check` tells of a gang of which some pods do not fit.
 // Kubernetes 1.36 has PodGroups in scheduling.k8s.io/v1alpha2, 1.37 in v1beta1, off by default.
 #include <catch2/catch.hpp>
 
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/plugin_scenario.h"
 
 namespace e2e::pod_groups_test {
 namespace {
@@ -63,7 +65,7 @@ json::Value ClaimOf(const json::Value& group) {
 }  // namespace
 
 TEST_CASE("admission: the claim that the pods of a group share counts once",
-          "[e2e][devices][admission][server][real-only][since-1.36]") {
+          "[e2e][devices][kubectl-quota][admission][server][real-only][since-1.36]") {
   const auto server =
       StartServer({.runtime_config = "api/alpha=true,api/beta=true", .feature_gates = kGates});
   Admission a(*server, {});
@@ -80,7 +82,7 @@ TEST_CASE("admission: the claim that the pods of a group share counts once",
     return ToAttempt(a.api().Do(PostOf(path, object)));
   };
   // Room for one claim, not for one of each pod.
-  a.Limit("q", {{kDevices, "5"}, {kClaimCount, "9"}, {"pods", "9"}});
+  a.Limit("q", {{kDevices, "5"}, {kClaimCount, "9"}, {"pods", "7"}});
 
   TempDir dir;
   const auto controller = StartBuiltinController("resourceclaim-controller", server->Kubeconfig(),
@@ -113,6 +115,21 @@ TEST_CASE("admission: the claim that the pods of a group share counts once",
                                               "=3, used: " + name + "=3, limited: " + name + "=5"));
   CHECK(a.Post("pods", Member("second-0", "second")).Text() == "201 : ");
   s.WaitUsed("q", {{kDevices, "3"}, {kClaimCount, "1"}, {"pods", "5"}});
+
+  const auto check = [&](int pods) {
+    json::Value job = Json(R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j"},
+        "spec":{"template":{"metadata":{}}}})");
+    job.Make({"spec", "parallelism"}) = pods;
+    job.Make({"spec", "template", "spec"}) = *Member("", "second").At({"spec"});
+    job.Make({"spec", "template", "spec", "restartPolicy"}) = "Never";
+    return AskPlugin(server->Kubeconfig(),
+                     {"check", "-n", s.ns(), "-f", dir.Write("job.json", json::Write(job))});
+  };
+  CHECK(check(2).exit_code == 0);
+  const auto more = check(3);
+  CHECK(more.exit_code == 1);
+  CHECK_THAT(more.output, Catch::Contains("note: podgroup.scheduling.k8s.io/second: minCount is 4, "
+                                          "but only 2 of its 3 new pods fit and 1 pod exists: "));
 }
 
 }  // namespace e2e::pod_groups_test

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/inspect/check_view.h"
+#include "pkg/inspect/gangs.h"
 #include "pkg/inspect/why.h"
 #include "pkg/quota/core/core_quota.h"
 
@@ -46,7 +47,7 @@ quota::Quota Own() {
 }
 
 // Checks `count` new pods.
-FitBook Ask(inspect::Reached reached, std::int64_t count) {
+FitBook Ask(inspect::Reached reached, std::int64_t count, const std::string& group = "") {
   static const quota::QuotaApi api = quota::CoreQuotaApi();
   const auto pods = std::ranges::find_if(api.evaluators, [](const quota::Evaluator& evaluator) {
     return evaluator.resource.resource == "pods";
@@ -57,6 +58,7 @@ FitBook Ask(inspect::Reached reached, std::int64_t count) {
   piece.of = {"deployment", "apps", "web"};
   piece.object = *json::Parse(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p",
       "namespace": "a"}, "spec": {"containers": [{"name": "c"}]}})");
+  if (!group.empty()) piece.object.Make({"spec", "schedulingGroup", "podGroupName"}) = group;
   piece.count = count;
   REQUIRE(book.Add(counter, piece, {}).has_value());
   return book;
@@ -90,6 +92,17 @@ TEST_CASE("check: a guarantee of others is not free, and the text says so", "[in
   // The guaranteed amount is free for its owner.
   CHECK(Ask(In(Company(), "b"), 5).Fits());
   CHECK_FALSE(Ask(In(Company(), "b"), 6).Fits());
+}
+
+TEST_CASE("check: a guarantee of others is not there for a gang", "[inspect]") {
+  const inspect::PodGroups groups{
+      {"train", *json::Parse(R"({"spec": {"schedulingPolicy": {"gang": {"minCount": 4}}}})")}};
+  const auto gangs = inspect::ShortGangs(Ask(In(Company(), "a"), 4, "train"), groups);
+  REQUIRE(gangs.size() == 1);
+  CHECK(gangs.front().asked == 4);
+  CHECK(gangs.front().fit == 2);
+  CHECK(inspect::ShortGangs(Ask(In(Company(), "b"), 4, "train"), groups).empty());
+  CHECK(inspect::ShortGangs(Ask(In(Company("Warn"), "a"), 4, "train"), groups).empty());
 }
 
 TEST_CASE("check: a quota in mode Warn warns and refuses nothing", "[inspect]") {
