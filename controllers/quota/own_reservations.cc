@@ -159,11 +159,20 @@ std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint
 void OwnReservations::Keep(base::TimePoint now, const Added& added, std::optional<Burst> burst) {
   // Outlasted() must know the first grant as long as its reservation may be renewed.
   const auto kept = std::max<base::Duration>(kKept, accounting::HoldFor(author_->webhook));
-  std::erase_if(own_, [&](const auto& one) { return now - one.second.back().at > kept; });
-  for (const auto& [uid, mine] : added) own_[uid].push_back(mine);
+  // A later grant for the same object has an element of its own.
+  for (; !remembered_.empty() && now - remembered_.front().at > kept; remembered_.pop_front()) {
+    const auto own = own_.find(remembered_.front().uid);
+    if (own != own_.end() && now - own->second.back().at > kept) own_.erase(own);
+  }
+  for (const auto& [uid, mine] : added) Remember(now, uid, mine);
   last_grant_ = now;
   burst_ = std::move(burst);
   if (burst_) crowd_.OnReserved(now, burst_->creations);
+}
+
+void OwnReservations::Remember(base::TimePoint now, const quota::Uid& uid, Own own) {
+  own_[uid].push_back(std::move(own));
+  remembered_.push_back({now, uid});
 }
 
 quota::ResourceList OwnReservations::Usable(base::TimePoint now,
@@ -184,7 +193,7 @@ bool OwnReservations::Draw(base::TimePoint now, const ReservationList& list,
     mine.grant = grant.number;
     // The new grant shares the entry, and can be given up by itself.
     mine.relying = 1;
-    own_[grant.uid].push_back(std::move(mine));
+    Remember(now, grant.uid, std::move(mine));
   }
   return true;
 }
@@ -204,10 +213,10 @@ bool OwnReservations::DrawFromBurst(base::TimePoint now, const ReservationList& 
     // Its entry is as old as the burst.
     own.at = burst_->at;
     burst_->drawn[grant.uid] = own;
-    std::vector<Own>& held = own_[grant.uid];
     // an earlier grant of the same burst, withdrawn since
-    std::erase_if(held, [&](const Own& before) { return before.n == own.n; });
-    held.push_back(std::move(own));
+    const auto held = own_.find(grant.uid);
+    if (held != own_.end()) std::erase_if(held->second, [&](const Own& o) { return o.n == own.n; });
+    Remember(now, grant.uid, std::move(own));
   }
   crowd_.OnGranted(now, added, plan.grants.size());
   return true;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -115,11 +116,19 @@ class OwnReservations {
   [[nodiscard]] std::optional<base::TimePoint> last_grant() const { return last_grant_; }
 
  private:
+  void Remember(base::TimePoint now, const quota::Uid& uid, Own own);
   bool DrawFromBurst(base::TimePoint now, const accounting::ReservationList& list,
                      const admission::ReservePlan& plan);
 
   Author* author_;
-  std::map<quota::Uid, std::vector<Own>> own_;  // oldest first
+  std::map<quota::Uid, std::vector<Own>> own_;  // oldest first; never an empty vector
+  // When each of them was added, oldest first. So a write costs what it adds and what ends, however
+  // many grants are remembered.
+  struct Remembered {
+    base::TimePoint at;
+    quota::Uid uid;
+  };
+  std::deque<Remembered> remembered_;
   std::vector<Withdrawal> withdrawals_;
   accounting::Crowd crowd_;
   std::optional<Burst> burst_;

@@ -5,6 +5,7 @@
 //   instructions QUESTION
 
 #include <boost/asio/io_context.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -12,6 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "controllers/quota/own_reservations.h"
 #include "controllers/quota/quota_controller.h"
 #include "pkg/admission/joint_admitter.h"
 #include "pkg/admission/quota_admitter.h"
@@ -343,6 +345,22 @@ void Decision(int quotas, int selecting) {
          });
 }
 
+// One more grant, while so many others of the last seconds are remembered.
+void Grant(int remembered) {
+  controllers::Author author{.by = "process"};
+  controllers::OwnReservations own(author, {.crowd = 0});
+  const base::TimePoint now{1h};
+  std::uint64_t uids = 0;
+  const auto grant = [&]() -> controllers::OwnReservations::Added {
+    controllers::OwnReservations::Own mine{.n = ++author.n, .at = now};
+    mine.usage.Set("pods", quota::Quantity::FromInt(1));
+    return {{quota::Uid{++uids}, std::move(mine)}};
+  };
+  for (int i = 0; i < remembered; ++i) own.Keep(now, grant(), std::nullopt);
+  controllers::OwnReservations::Added added;
+  Repeat([&] { added = grant(); }, [&] { own.Keep(now + 1s, added, std::nullopt); });
+}
+
 struct Question {
   const char* name;
   int times;  // what is counted once, over all
@@ -362,6 +380,8 @@ int Main(const std::vector<std::string>& arguments) {
       {"decision-of-1000-quotas", kTimes, [] { Decision(1000, 1000); }},
       {"decision-below-10-quotas", kTimes, [] { Decision(10, 1); }},
       {"decision-below-10000-quotas", kTimes, [] { Decision(10'000, 1); }},
+      {"grant-among-100", kTimes, [] { Grant(100); }},
+      {"grant-among-20000", kTimes, [] { Grant(20'000); }},
   };
   const std::string_view name = arguments.size() == 1 ? std::string_view(arguments[0]) : "";
   for (const Question& question : questions) {
