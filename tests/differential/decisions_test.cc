@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <iostream>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,13 +37,25 @@ api::GroupResource ResourceOf(const json::Value& object) {
   return resources.at(object.StringAt({"kind"}));
 }
 
+// The amount that the word says. A sum of upstream's may be a binary amount beyond the cap at which
+// Parse() stops; ours prints it without a suffix.
+std::optional<quantity::Quantity> AmountIn(std::string_view word) {
+  const auto amount = quantity::Quantity::Parse(word);
+  if (!amount) return std::nullopt;
+  const auto cap = quantity::Quantity::FromInt(std::numeric_limits<std::int64_t>::max());
+  if (amount->format() != quantity::Format::kBinarySI || *amount != cap) return *amount;
+  const std::size_t power = std::string_view("KMGTPE").find(word[word.size() - 2]) + 1;
+  const auto number = quantity::Quantity::Parse(word.substr(0, word.size() - 2));
+  return number->Mul(quantity::Int128{1} << (10 * power));
+}
+
 // The text with its amounts in canonical form: upstream repeats the source text of some.
 std::string Canonical(std::string_view text) {
   std::string canonical;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find_first_of(",= "), text.size());
     const std::string_view word = text.substr(0, end);
-    const auto amount = quantity::Quantity::Parse(word);
+    const auto amount = AmountIn(word);
     canonical += canonical.ends_with('=') && amount ? amount->ToString() : std::string(word);
     canonical += text.substr(end, 1);
     text.remove_prefix(std::min(end + 1, text.size()));
