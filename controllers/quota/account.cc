@@ -53,6 +53,7 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   TakeList(now, quota.reservations);
   accounting::ReservationList* const stands = list ? &*list : nullptr;
   questions.OnList(stands);
+  turn.OnList(now, known(), author_->by);
   first_seen.See(now, known());
   const bool answered = quota.resource_version == written_version;
   const bool alike = in_flight && in_flight->status == quota.status;

@@ -18,6 +18,7 @@
 #include "pkg/accounting/settle.h"
 #include "pkg/accounting/strangers.h"
 #include "pkg/accounting/write_pace.h"
+#include "pkg/accounting/write_turn.h"
 #include "pkg/base/gate.h"
 
 namespace controllers {
@@ -111,6 +112,7 @@ struct Account {
   base::TimePoint not_before{};               // no recount is written before this time
   base::TimePoint paid_until{};     // each written recount advances it (limits the rate of writes)
   accounting::WritePace pace;       // limits the bytes of our writes
+  accounting::WriteTurn turn;       // shares the writes with other processes
   base::TimePoint further_due{};    // deferrable fields of the status wait until then
   base::TimePoint children_told{};  // children are not enqueued again before this time
   std::string written_version;      // of our last write

@@ -102,7 +102,8 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {
   const base::Duration ahead = parts_.options.write_interval * (parts_.options.write_burst - 1);
-  return std::max({account.not_before, account.paid_until - ahead, account.pace.ForRecount()});
+  return std::max({account.not_before, account.paid_until - ahead, account.pace.ForRecount(),
+                   account.turn.Next(parts_.Now())});
 }
 
 base::TimePoint Recounter::PaidUntil(const Account& account) const {

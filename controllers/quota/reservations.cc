@@ -78,7 +78,8 @@ quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
 admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
   Account& account = parts_.accounts.Of(quota);
   admission::BookedQuota booked{.quota = &account.AtLeastSeen(account.Decisive(quota)),
-                                .not_before = account.pace.ForAdmission()};
+                                .not_before = account.pace.ForAdmission(),
+                                .turn = account.turn.Next(parts_.Now())};
   booked.outlasted = [this, &account](const quota::Uid& uid) {
     return account.own.Outlasted(parts_.Now(), uid);
   };

@@ -75,12 +75,16 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
   // The watch may show the write before its answer arrives. Account::OnQuota() recognises it by
   // `in_flight`.
   Account& writing = parts_.accounts.Of(write.quota);
-  writing.pace.OnWrite(parts_.Now(), list.size());
+  const base::TimePoint sent = parts_.Now();
+  writing.pace.OnWrite(sent, list.size());
   writing.in_flight = InFlight{std::move(desired), std::move(list), write.standing.list};
   const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
   auto written =
       answer ? TakeWritten(write, *answer, shown) : base::Result<quota::Quota>(answer.error());
-  if (Account* account = parts_.accounts.Find(write.quota)) account->in_flight.reset();
+  if (Account* account = parts_.accounts.Find(write.quota)) {
+    account->in_flight.reset();
+    if (written) account->turn.OnWritten(parts_.Now(), parts_.Now() - sent);
+  }
   if (answer) {
     Tell(write.quota, nullptr);
     co_return written;

@@ -33,6 +33,7 @@ class Planner {
       quota::ResourceList& burst = writes_[i].burst;
       burst = booked.burst;
       writes_[i].not_before = booked.not_before;
+      writes_[i].turn = booked.turn;
       if (!Contains(used, burst)) burst = {};  // somebody has lowered `used`
       standings_.push_back({.quota = booked.quota,
                             .used = Without(used, burst),

@@ -15,6 +15,8 @@ constexpr std::chrono::milliseconds kLongestPause{250};
 // A write ends this long before the last of its requests, so that their answers can say what they
 // waited for.
 constexpr std::chrono::milliseconds kTimeToExplain{50};
+// A batch leaves its quotas to other processes for at most this part of its time.
+constexpr int kShareForOthers = 4;
 
 // True for errors that a retry may resolve. They are retried until the waiters' deadlines.
 bool MayPass(const base::Error& error) {
@@ -32,14 +34,13 @@ bool MayPass(const base::Error& error) {
   }
 }
 
-// Returns when the writes of the plan should be made.
-base::TimePoint NotBefore(const BatchPlan& plan) {
-  base::TimePoint not_before{};
+// Returns the latest of these times of the writes of the plan.
+base::TimePoint LatestOf(const BatchPlan& plan, base::TimePoint ReservePlan::*time) {
+  base::TimePoint latest{};
   for (const PlannedGrants& grants : plan.grants) {
-    if (grants.from != ReservePlan::From::kWrite) continue;
-    not_before = std::max(not_before, grants.not_before);
+    if (grants.from == ReservePlan::From::kWrite) latest = std::max(latest, grants.*time);
   }
-  return not_before;
+  return latest;
 }
 
 base::Error ChangedMeanwhile(const quota::Quota& quota) {
@@ -103,6 +104,9 @@ base::Task<void> QuotaAdmitter::WriteBatches(std::string writer) {
 base::Task<void> QuotaAdmitter::Commit(Batch batch) {
   base::Duration pause = options_.retry;
   bool paced = false;
+  // A batch that has lost to another process waits for no turn: it has one.
+  base::TimePoint yields_until =
+      scheduler_.Now() + (LastWriteOf(batch) - scheduler_.Now()) / kShareForOthers;
   while (KeepUnanswered(batch)) {
     // A quota that appeared or changed during a write may limit what a class determines.
     if (std::ranges::any_of(batch, [this](const auto& waiter) { return LacksClass(*waiter); })) {
@@ -118,9 +122,12 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
     }
     BatchPlan plan = PlanFor(batch);
     // Requests that arrive meanwhile form the next batch. The plan is made again: it may be old.
-    const base::TimePoint not_before = std::min(NotBefore(plan), last);
-    if (!std::exchange(paced, true) && not_before > scheduler_.Now()) {
-      co_await scheduler_.Sleep(not_before - scheduler_.Now());
+    base::TimePoint start = std::min(LatestOf(plan, &ReservePlan::turn), yields_until);
+    if (!std::exchange(paced, true)) {
+      start = std::max(start, std::min(LatestOf(plan, &ReservePlan::not_before), last));
+    }
+    if (start > scheduler_.Now()) {
+      co_await scheduler_.Sleep(start - scheduler_.Now());
       continue;
     }
     Number(plan);
@@ -128,6 +135,7 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
         std::ranges::count(plan.grants, ReservePlan::From::kWrite, &ReservePlan::from);
     observer_.OnBatch(api_.name, batch.size(), static_cast<std::size_t>(writes));
     const std::vector<base::Result<void>> outcomes = co_await Reserve(plan.grants, last);
+    yields_until = {};
     if (Settle(batch, plan, outcomes)) continue;
     co_await scheduler_.Sleep(pause);
     pause = std::min<base::Duration>(pause * 2, kLongestPause);

@@ -28,6 +28,8 @@ struct BookedQuota {
   // The next write should wait until then, so that long lists are not written too often. Once in a
   // batch, at most accounting::WritePace::kLongestWait.
   base::TimePoint not_before = {};
+  // Until then it is the turn of other processes to write (accounting::WriteTurn). Look again then.
+  base::TimePoint turn = {};
   // Returns the usage that a recent reservation of this process allows the object, if a request
   // from this version caused it. Null: none.
   std::function<const quota::ResourceList*(const quota::Uid& uid, std::string_view version)>
@@ -76,6 +78,7 @@ struct ReservePlan {
   // The unused part of the burst when the plan was made.
   quota::ResourceList burst = {};
   base::TimePoint not_before = {};  // as in BookedQuota
+  base::TimePoint turn = {};        // as in BookedQuota
   From from = From::kWrite;
 
   // Returns the sum of Grant::added.

@@ -1,0 +1,60 @@
+#pragma once
+
+// Shares the writes of one quota between processes. A write makes the version old that the others
+// have planned with: each of them gets a conflict, reads the quota and writes again, while the
+// writer knows the newest version at once, and would win every time, until requests of the others
+// reach their deadlines. So after a write of its own a process leaves the quota to the others that
+// have made reservations lately, until each has written, or had the time to. Others that have never
+// won are not known: so it also pauses after some writes in a row. No clock of its own, one thread.
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "pkg/accounting/reservation_list.h"
+#include "pkg/base/clock.h"
+
+namespace accounting {
+
+class WriteTurn {
+ public:
+  // A process that lost needs two round trips to write: it reads, then writes. One more, because
+  // its round trips may be slower than ours.
+  static constexpr int kRoundTrips = 3;
+  static constexpr std::chrono::milliseconds kLongestRoundTrip{50};
+  static constexpr std::chrono::milliseconds kShortestLook{1};
+  // So many writes of one process follow each other without a pause.
+  static constexpr int kInARow = 8;
+  // A process that has made no reservation for this time waits for no turn.
+  static constexpr std::chrono::seconds kRecent{1};
+  // More names than processes exist are made up.
+  static constexpr std::size_t kMostOthers = 16;
+
+  // A write of this process was stored. Its answer came `took` after its request.
+  void OnWritten(base::TimePoint now, base::Duration took);
+  // The quota has this list now. `own`: the name of this process in it.
+  void OnList(base::TimePoint now, const ReservationList& list, std::string_view own);
+  // While it is the turn of others, returns when to look again. Otherwise `now`.
+  [[nodiscard]] base::TimePoint Next(base::TimePoint now) const;
+
+ private:
+  struct Other {
+    std::uint64_t n = 0;  // of its latest entry
+    base::TimePoint seen{};
+    bool has_turn = false;
+    bool uses_turns = false;  // it wrote in its last turn, or has not had one yet
+  };
+  [[nodiscard]] base::TimePoint Ends() const { return last_ + kRoundTrips * round_trip_; }
+
+  std::map<std::string, Other, std::less<>> others_;  // in the list, or seen lately
+  base::TimePoint last_{};  // when a write, of any process, was last noticed
+  base::Duration round_trip_{};
+  int in_a_row_ = 0;
+};
+
+}  // namespace accounting
