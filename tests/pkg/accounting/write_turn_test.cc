@@ -12,7 +12,7 @@ constexpr auto kPause = WriteTurn::kRoundTrips * kTook;
 
 struct Turns {
   // The list that stands after these processes have written it.
-  void OnList(std::map<std::string, std::uint64_t> latest) {
+  void OnList(const std::map<std::string, std::uint64_t>& latest) {
     ReservationList list;
     for (const auto& [by, n] : latest) list.entries().push_back({.by = by, .n = n});
     turn.OnList(now, list, "own");
