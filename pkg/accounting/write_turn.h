@@ -1,11 +1,11 @@
 #pragma once
 
-// Shares the writes of one quota between processes. A write makes the version old that the others
-// have planned with: each of them gets a conflict, reads the quota and writes again, while the
-// writer knows the newest version at once, and would win every time, until requests of the others
-// reach their deadlines. So after a write of its own a process leaves the quota to the others that
-// have made reservations lately, until each has written, or had the time to. Others that have never
-// won are not known: so it also pauses after some writes in a row. No clock of its own, one thread.
+// Shares the writes of one quota between processes. After a write, each of the others gets a
+// conflict, reads the quota, and writes again. The writer needs no read, so it would win each time,
+// until requests of the others reach their deadlines. So after its own write a process waits for
+// the others that have made reservations lately, until each has written or had the time to write.
+// A process that has never won is not known, so each process also pauses after some writes in a
+// row. No clock of its own, one thread.
 
 #include <algorithm>
 #include <chrono>
@@ -30,9 +30,9 @@ class WriteTurn {
   static constexpr std::chrono::milliseconds kShortestLook{1};
   // So many writes of one process follow each other without a pause.
   static constexpr int kInARow = 8;
-  // A process that has made no reservation for this time waits for no turn.
+  // A process that has made no reservation for this time gets no turn.
   static constexpr std::chrono::seconds kRecent{1};
-  // More names than processes exist are made up.
+  // A list may name more processes than exist. Further ones get no turn.
   static constexpr std::size_t kMostOthers = 16;
 
   // A write of this process was stored. Its answer came `took` after its request.

@@ -104,7 +104,7 @@ base::Task<void> QuotaAdmitter::WriteBatches(std::string writer) {
 base::Task<void> QuotaAdmitter::Commit(Batch batch) {
   base::Duration pause = options_.retry;
   bool paced = false;
-  // A batch that has lost to another process waits for no turn: it has one.
+  // Until then the batch lets other processes write first. Once it has lost, it does not wait.
   base::TimePoint yields_until =
       scheduler_.Now() + (LastWriteOf(batch) - scheduler_.Now()) / kShareForOthers;
   while (KeepUnanswered(batch)) {
