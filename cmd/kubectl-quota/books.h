@@ -29,7 +29,7 @@ class Books {
   // Adds the quotas of an API, first Kubernetes' own, whose server counts by these rules. `kinds`
   // and `api` must outlive it. Returns what lives as long as this object.
   ApiBook& Open(const client::Discovered& kinds, const quota::QuotaApi& api, quota::Rules rules,
-                inspect::FitBook book);
+                const inspect::FitBook& book);
 
   [[nodiscard]] const std::vector<std::unique_ptr<ApiBook>>& all() const { return all_; }
   // Kubernetes' own quotas and the ClusterQuotas. REQUIRES: they were added.

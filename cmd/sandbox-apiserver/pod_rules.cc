@@ -194,6 +194,9 @@ void ValidatePodUpdate(const Value& pod, const Value& old, FieldErrors& errors) 
 
 void KeepOnlyResize(Value& pod, const Value& old) {
   Value result = old;
+  if (const Value* const own = pod.At({"spec", "resources"})) {
+    result.Make({"spec", "resources"}) = *own;
+  }
   for (std::string_view member : {"containers", "initContainers"}) {
     Value* const list = FindMember(result, {"spec", member});
     const Value* const wanted = pod.At({"spec", member});

@@ -21,7 +21,8 @@ void ValidatePodSpec(const json::Value& spec, const std::string& path, FieldErro
 // Errors of an update: fields that must not change in a stored pod.
 void ValidatePodUpdate(const json::Value& pod, const json::Value& old, FieldErrors& errors);
 
-// Takes the containers' resources from `pod`, as /resize does. Everything else comes from `old`.
+// Takes the resources of the pod and of its containers from `pod`, as /resize does. Everything else
+// comes from `old`.
 void KeepOnlyResize(json::Value& pod, const json::Value& old);
 
 }  // namespace sandbox

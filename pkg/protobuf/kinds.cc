@@ -148,7 +148,8 @@ constexpr Field kDeviceRequestFields[] = {{1, "name"},
                                           List(3, "firstAvailable", kSubRequest),
                                           Never("deviceClassName"),
                                           Never("allocationMode"),
-                                          Never("count")};
+                                          Never("count"),
+                                          Never("adminAccess")};
 constexpr Message kDeviceRequest{"DeviceRequest", kDeviceRequestFields, false};
 
 constexpr Field kDeviceClaimFields[] = {List(1, "requests", kDeviceRequest)};

@@ -26,6 +26,9 @@ struct Rules {
   // (kubernetes v1.37.2, pkg/apis/core/v1/helper/qos): since 1.37 pod-level resources only decide
   // if they name cpu, memory or huge pages. Before, empty ones hid what the containers ask for.
   bool empty_pod_level_decides = true;
+  // Requests for devices with admin access count, as the API server's plugin charges them. False:
+  // they take no device from anybody (KEP-5018).
+  bool admin_access_counts = false;
   bool operator==(const Rules&) const = default;
 };
 

@@ -1,7 +1,8 @@
 #pragma once
 
 // Intended differences from upstream. Each is one predicate that holds exactly for its case; the
-// comparison ignores no other difference.
+// comparison ignores no other difference. Two more are in what upstream is given to count
+// (upstream/departures.go): what a pod as a whole has not given back, and admin access to devices.
 //
 //   kSaturated       a number from 2^127 - 1 nanos (1.7e29) on is saturated; upstream's numbers are
 //                    unbounded.

@@ -179,6 +179,7 @@ Object RandomDeviceRequest(Random& random) {
     constexpr std::int64_t kHuge = 9'223'372'036'854'775'807;
     request.Set("count", random.Percent(3) ? kHuge : static_cast<std::int64_t>(random.Below(50)));
   }
+  if (random.Percent(25)) request.Set("adminAccess", random.Percent(60));
   return request;
 }
 
@@ -205,9 +206,10 @@ Object RandomPod(Random& random) {
   if (random.Percent(40)) status.Set("conditions", RandomConditions(random));
   if (random.Percent(50)) status.Set("containerStatuses", RandomStatuses(random, containers));
   if (random.Percent(50)) status.Set("initContainerStatuses", RandomStatuses(random, init));
-  // What the kubelet reports of the pod as a whole, which 1.36 does not count.
-  if (random.Percent(10)) status.Set("resources", RandomResources(random));
-  if (random.Percent(10)) status.Set("allocatedResources", RandomResourceList(random));
+  // What the kubelet reports of the pod as a whole.
+  if (random.Percent(35)) status.Set("resources", RandomResources(random));
+  if (random.Percent(5)) status.Set("resources", nullptr);
+  if (random.Percent(35)) status.Set("allocatedResources", RandomResourceList(random));
   return {{"kind", "Pod"},
           {"metadata", RandomPodMetadata(random)},
           {"spec", std::move(spec)},

@@ -182,6 +182,28 @@ TEST_CASE("device claims that come and go are counted under each of their names"
   used("1", "1");
 }
 
+TEST_CASE("admin access to devices takes none of a quota",
+          "[e2e][devices][admission][since-1.34]") {
+  Admission a;
+  Scenario& s = a.scenario();
+  Devices d(s);
+  d.CreateClass("gpu");
+  s.api().MergePatch(
+      "/api/v1/namespaces/" + s.ns(),
+      Json(R"({"metadata":{"labels":{"resource.kubernetes.io/admin-access":"true"}}})"));
+  a.Limit("q", {{d.devices, "1"}, {d.extended, "1"}, {kClaimCount, "9"}});
+  const auto create = [&](const char* name, bool admin) {
+    auto claim = d.Claim(name, 1);
+    auto& request = (*claim.Make({"spec", "devices", "requests"}).AsArray())[0];
+    request.Make({"exactly", "adminAccess"}) = admin;
+    return ToAttempt(a.api().Do(PostOf(d.ClaimPath(), claim)));
+  };
+  CHECK(create("user", false).ok());
+  CHECK(create("second", false).exceeded());
+  CHECK(create("monitor", true).ok());
+  s.WaitUsed("q", {{d.devices, "1"}, {d.extended, "1"}, {kClaimCount, "2"}});
+}
+
 TEST_CASE("a claim made for a pod's extended resources is not counted twice",
           "[e2e][devices][since-1.34]") {
   Scenario s;

@@ -58,6 +58,15 @@ std::string ResizeOfMain(const std::string& cpu) {
          R"("}}}]}})";
 }
 
+std::string StatusOfPod(const std::string& cpu) {
+  return R"({"status":{"allocatedResources":{"cpu":")" + cpu +
+         R"("},"resources":{"requests":{"cpu":")" + cpu + R"("}}}})";
+}
+
+std::string ResizeOfPod(const std::string& cpu) {
+  return R"({"spec":{"resources":{"requests":{"cpu":")" + cpu + R"("}}}})";
+}
+
 }  // namespace
 
 TEST_CASE("every form of a pod is charged as upstream charges it", "[e2e][evaluators][server]") {
@@ -160,6 +169,23 @@ TEST_CASE("a resized pod is charged for wanted and actual resources until it end
   s.StartDaemon();
   story.WaitCounted();
   story.Play({"DELETE pods/d", "", "pods=0,count/pods=2,cpu=0,requests.cpu=0"});
+}
+
+TEST_CASE("what a pod as a whole gives up is charged until its node has taken it back",
+          "[e2e][evaluators][since-1.36][server]") {
+  Scenario s;
+  Story story(s, {"pods", "count/pods", "cpu", "requests.cpu"});
+  s.StartDaemon();
+  story.Play({
+      {"POST pods",
+       PodWith("a", Container("main", "", ""), R"(,"resources":{"requests":{"cpu":"200m"}})"),
+       "pods=1,count/pods=1,cpu=200m,requests.cpu=200m"},
+      {"PATCH pods/a/status", StatusOfPod("200m"), ""},
+      {"PATCH pods/a/resize", ResizeOfPod("100m"), ""},
+      {"PATCH pods/a/status", StatusOfPod("100m"), "cpu=100m,requests.cpu=100m"},
+      {"PATCH pods/a/resize", ResizeOfPod("300m"), "cpu=300m,requests.cpu=300m"},
+      {"DELETE pods/a", "", "pods=0,count/pods=0,cpu=0,requests.cpu=0"},
+  });
 }
 
 }  // namespace e2e::pod_evaluator_test

@@ -71,7 +71,7 @@ class Reader {
   WantedNames& wanted_;
 };
 
-// Reads one element of status.containerStatuses. `here` makes its path.
+// Reads one element of status.containerStatuses, or the status itself. `here` makes its path.
 template <typename Where>
 base::Result<Reported> ParseStatus(const json::Value& status, Rules rules, Reader& reader,
                                    UnreadAmounts& unread, const Where& here) {
@@ -187,6 +187,25 @@ bool NamesPodLevel(const Amounts& amounts) {
   return any(amounts.requests) || any(amounts.limits);
 }
 
+base::Result<void> ParsePodLevel(const json::Value& pod, Reader& reader, PodResources& resources) {
+  const json::Value* pod_level = pod.At({"spec", "resources"});
+  if (pod_level == nullptr || pod_level->IsNull()) return {};
+  UnreadAmounts& unread = resources.unread;
+  auto amounts = reader.ReadBoth(*pod_level, [] { return "spec.resources"; });
+  if (!amounts) return amounts.error();
+  ReadInstead(amounts->requests, unread.requests);
+  ReadInstead(amounts->limits, unread.limits);
+  resources.pod_level = std::move(*amounts);
+  const json::Value* status = pod.At({"status"});
+  const json::Value* actual = pod.At({"status", "resources"});
+  if (actual == nullptr || actual->IsNull()) return {};
+  auto reported =
+      ParseStatus(*status, resources.rules, reader, unread, [] { return std::string("status"); });
+  if (!reported) return reported.error();
+  resources.reported = std::move(*reported);
+  return {};
+}
+
 base::Result<PodResources> Parse(const json::Value& pod, WantedNames& wanted, Rules rules) {
   PodResources resources;
   resources.rules = rules;
@@ -200,14 +219,7 @@ base::Result<PodResources> Parse(const json::Value& pod, WantedNames& wanted, Ru
   if (!init) return init.error();
   resources.init_containers = std::move(*init);
   if (auto done = ParseReported(pod, reader, resources); !done) return done.error();
-  const json::Value* pod_level = pod.At({"spec", "resources"});
-  if (pod_level != nullptr && !pod_level->IsNull()) {
-    auto amounts = reader.ReadBoth(*pod_level, [] { return "spec.resources"; });
-    if (!amounts) return amounts.error();
-    ReadInstead(amounts->requests, unread.requests);
-    ReadInstead(amounts->limits, unread.limits);
-    resources.pod_level = std::move(*amounts);
-  }
+  if (auto done = ParsePodLevel(pod, reader, resources); !done) return done.error();
   const json::Value* spec = pod.At({"spec"});
   if (spec == nullptr) return resources;
   // Overhead is added to the requests, and to limits.
@@ -237,6 +249,8 @@ std::vector<std::string> PodResourceFields() {
           "spec.initContainers.name",
           "spec.initContainers.resources",
           "spec.initContainers.restartPolicy",
+          "status.resources",
+          "status.allocatedResources",
           "status.conditions.type",
           "status.conditions.reason",
           "status.containerStatuses.name",

@@ -27,7 +27,7 @@ struct Amounts {
   ResourceList limits;
 };
 
-// What the node reports of a container; nullopt: nothing.
+// What the node reports of a container, or of the pod as a whole; nullopt: nothing.
 struct Reported {
   bool actual = false;  // the actual resources, which may be none
   std::optional<ResourceList> requests;
@@ -52,6 +52,7 @@ struct PodResources {
   std::vector<Container> containers;
   std::vector<Container> init_containers;
   std::optional<Amounts> pod_level;
+  std::optional<Reported> reported;  // of the pod as a whole; only beside pod_level
   ResourceList overhead;
   bool infeasible = false;  // the node has refused a resize for good: it will not give the spec
   Rules rules = {};

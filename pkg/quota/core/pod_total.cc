@@ -88,14 +88,26 @@ struct Kind {
 constexpr Kind kRequests{&Amounts::requests, &Reported::requests, true};
 constexpr Kind kLimits{&Amounts::limits, &Reported::limits, false};
 
-const ResourceList* AllocatedTo(const Container& container, const Kind& kind) {
-  const bool known = kind.allocated && container.reported && container.reported->allocated;
-  return known ? &*container.reported->allocated : nullptr;
+const ResourceList* AllocatedTo(const std::optional<Reported>& reported, const Kind& kind) {
+  const bool known = kind.allocated && reported && reported->allocated;
+  return known ? &*reported->allocated : nullptr;
 }
 
-const ResourceList* ActualOf(const Container& container, const Kind& kind) {
-  const bool known = container.reported && (*container.reported).*kind.actual;
-  return known ? &*((*container.reported).*kind.actual) : nullptr;
+const ResourceList* ActualOf(const std::optional<Reported>& reported, const Kind& kind) {
+  const bool known = reported && (*reported).*kind.actual;
+  return known ? &*((*reported).*kind.actual) : nullptr;
+}
+
+// The largest of the wanted, the actual and the allocated amounts, of a container or of the pod as
+// a whole.
+ResourceList MostOfThree(const ResourceList& wanted, const std::optional<Reported>& reported,
+                         const Kind& kind, bool infeasible) {
+  ResourceList most = infeasible ? ResourceList() : wanted;
+  // Of equal amounts the first one decides the format, so the order matters.
+  for (const ResourceList* list : {ActualOf(reported, kind), AllocatedTo(reported, kind)}) {
+    if (list != nullptr) most.RaiseTo(*list);
+  }
+  return most;
 }
 
 // Rules::Resize::kByContainer.
@@ -106,12 +118,7 @@ ResourceList MostByContainer(const PodResources& pod, const Kind& kind) {
     // An ordinary init container has ended before its pod can be resized.
     const bool fixed = of == Share::Of::kInitContainer;
     if (fixed || !container.reported || !container.reported->actual) return &wanted;
-    ResourceList& most = raised.emplace_back(pod.infeasible ? ResourceList() : wanted);
-    // Of equal amounts the first one decides the format, so the order matters.
-    for (const ResourceList* list : {ActualOf(container, kind), AllocatedTo(container, kind)}) {
-      if (list != nullptr) most.RaiseTo(*list);
-    }
-    return &most;
+    return &raised.emplace_back(MostOfThree(wanted, container.reported, kind, pod.infeasible));
   });
 }
 
@@ -133,11 +140,11 @@ ResourceList MostByPod(const PodResources& pod, const Kind& kind) {
     return pod.infeasible ? nullptr : &(container.spec.*kind.wanted);
   };
   const auto allocated = [&](const Container& container, Share::Of) {
-    const ResourceList* list = AllocatedTo(container, kind);
+    const ResourceList* list = AllocatedTo(container.reported, kind);
     return list != nullptr ? list : wanted(container);
   };
   const auto actual = [&](const Container& container, Share::Of of) {
-    const ResourceList* list = ActualOf(container, kind);
+    const ResourceList* list = ActualOf(container.reported, kind);
     return list != nullptr ? list : allocated(container, of);
   };
   ResourceList most;
@@ -163,6 +170,21 @@ ResourceList MostOf(const PodResources& pod, const Kind& kind) {
   return {};
 }
 
+// What counts under the names that the pod as a whole specifies, also while its node has not yet
+// taken back what a smaller spec gives up. Nearly as the scheduler counts it
+// (effectivePodLevelResources in component-helpers v0.37.2, resource/helpers.go), which also takes
+// names that only the node reports.
+ResourceList PodLevelOf(const PodResources& pod, const Kind& kind) {
+  const ResourceList& wanted = (*pod.pod_level).*kind.wanted;
+  if (!pod.reported) return wanted;
+  const ResourceList most = MostOfThree(wanted, pod.reported, kind, pod.infeasible);
+  std::vector<ResourceList::Item> counted(wanted.begin(), wanted.end());
+  for (auto& [name, amount] : counted) {
+    if (const Quantity* found = most.Find(name)) amount = *found;
+  }
+  return ResourceList::FromItems(std::move(counted));
+}
+
 void ReplaceByPodLevel(const ResourceList& pod_level, ResourceList& total) {
   std::vector<ResourceList::Item> replaced;
   std::ranges::copy_if(pod_level, std::back_inserter(replaced),
@@ -175,8 +197,8 @@ void ReplaceByPodLevel(const ResourceList& pod_level, ResourceList& total) {
 Amounts TotalOf(const PodResources& pod) {
   Amounts total{MostOf(pod, kRequests), MostOf(pod, kLimits)};
   if (pod.pod_level) {
-    ReplaceByPodLevel(pod.pod_level->requests, total.requests);
-    ReplaceByPodLevel(pod.pod_level->limits, total.limits);
+    ReplaceByPodLevel(PodLevelOf(pod, kRequests), total.requests);
+    ReplaceByPodLevel(PodLevelOf(pod, kLimits), total.limits);
   }
   total.requests.Add(pod.overhead);
   // Overhead is added to a limit only if there is one.

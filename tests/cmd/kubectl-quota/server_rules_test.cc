@@ -153,5 +153,28 @@ TEST_CASE("check: without a cluster the rules are those up to Kubernetes 1.36", 
   CHECK(told.code == 0);
 }
 
+TEST_CASE("check: admin access to devices counts, because the API server's plugin charges it",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string quota = plugin.File("quota.yaml", R"(
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: q, namespace: shop}
+spec: {hard: {gpu.deviceclass.resource.k8s.io/devices: "2"}}
+)");
+  for (const auto& [count, code] : {std::pair{"2", 0}, std::pair{"3", 1}}) {
+    CAPTURE(count);
+    const std::string claim = plugin.File("claim.yaml", std::string(R"(
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: monitor, namespace: shop}
+spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, adminAccess: true,
+  allocationMode: ExactCount, count: )") + count + "}}]}}\n");
+    const Told told = plugin.Ask({"check", "-f", claim, "--quota-file", quota});
+    INFO(told.output << told.warnings);
+    CHECK(told.code == code);
+  }
+}
+
 }  // namespace
 }  // namespace kubectl_quota_tests::server_rules_test

@@ -108,7 +108,7 @@ var evaluators = map[string]struct {
 	empty     func() runtime.Object
 }{
 	"Pod": {
-		core.NewPodEvaluator(noLister, clock),
+		departing{core.NewPodEvaluator(noLister, clock)},
 		func() runtime.Object { return &corev1.Pod{} },
 	},
 	"Service": {
@@ -120,7 +120,7 @@ var evaluators = map[string]struct {
 		func() runtime.Object { return &corev1.PersistentVolumeClaim{} },
 	},
 	"ResourceClaim": {
-		core.NewResourceClaimEvaluator(noLister, deviceClasses, nil, nil),
+		departing{core.NewResourceClaimEvaluator(noLister, deviceClasses, nil, nil)},
 		func() runtime.Object { return &resourcev1.ResourceClaim{} },
 	},
 	"ConfigMap": {

@@ -46,8 +46,8 @@ func answerClaims(q *question) (any, error) {
 			return nil, err
 		}
 	}
-	evaluator := core.NewResourceClaimEvaluator(noLister, deviceClasses,
-		corev1listers.NewPodLister(pods), claimsMadeFor(q.Claims))
+	evaluator := departing{core.NewResourceClaimEvaluator(noLister, deviceClasses,
+		corev1listers.NewPodLister(pods), claimsMadeFor(q.Claims))}
 	sum := corev1.ResourceList{}
 	for i := range q.Claims {
 		resourcedefaults.SetObjectDefaults_ResourceClaim(&q.Claims[i])

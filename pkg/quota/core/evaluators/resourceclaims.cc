@@ -72,7 +72,8 @@ base::Result<ResourceList> MostOf(const json::Array& alternatives, const std::st
 // v1 and v1beta2 have the fields below `exactly`; v1beta1 and v1alpha3 have them in the request
 // itself. All versions come here: reviews in the version of their request, other objects in the
 // version that the server prefers.
-base::Result<ResourceList> UsageOf(const json::Value& request, const std::string& field) {
+base::Result<ResourceList> UsageOf(const json::Value& request, const std::string& field,
+                                   const Rules& rules) {
   const json::Array& alternatives = request.ArrayAt({"firstAvailable"});
   if (!alternatives.empty()) return MostOf(alternatives, field + ".firstAvailable");
   const json::Value* exactly = request.At({"exactly"});
@@ -81,6 +82,9 @@ base::Result<ResourceList> UsageOf(const json::Value& request, const std::string
     return ResourceList();  // a kind of request of a later version
   }
   const json::Value& one = flat ? request : *exactly;
+  const json::Value* admin = one.At({"adminAccess"});
+  const bool is_admin = admin != nullptr && admin->AsBool().value_or(false);
+  if (is_admin && !rules.admin_access_counts) return ResourceList();
   const base::Result<Quantity> devices = DevicesOf(one, flat ? field : field + ".exactly");
   if (!devices) return devices.error();
   return ResourceList{{DevicesOfClass(one), *devices}};
@@ -118,7 +122,7 @@ std::optional<Tie> TieOf(const json::Value& claim) {
   return std::nullopt;
 }
 
-base::Result<ObjectFacts> FactsOf(const json::Value& claim, const ReadOptions& /*options*/) {
+base::Result<ObjectFacts> FactsOf(const json::Value& claim, const ReadOptions& options) {
   const std::string field = "spec.devices.requests";
   ObjectFacts facts{.now = {}, .later = std::nullopt, .tie = TieOf(claim)};
   facts.now.usage.Set(kCount, Quantity::FromInt(1));
@@ -128,7 +132,7 @@ base::Result<ObjectFacts> FactsOf(const json::Value& claim, const ReadOptions& /
   if (list == nullptr) return Malformed(field, "must be a list");
   for (std::size_t i = 0; i < list->size(); ++i) {
     const std::string at = field + "[" + std::to_string(i) + "]";
-    const base::Result<ResourceList> usage = UsageOf((*list)[i], at);
+    const base::Result<ResourceList> usage = UsageOf((*list)[i], at, options.rules);
     if (!usage) return usage.error();
     facts.now.usage.Add(*usage);
   }
@@ -171,12 +175,14 @@ Evaluator MakeEvaluator() {
   for (const char* field : {"apiVersion", "kind", "uid", "controller"}) {
     fields.push_back(std::string("metadata.ownerReferences.") + field);
   }
-  for (const char* form : {"spec.devices.requests.", "spec.devices.requests.exactly.",
-                           "spec.devices.requests.firstAvailable."}) {
+  const std::string requests = "spec.devices.requests.";
+  for (const char* form : {"", "exactly.", "firstAvailable."}) {
     for (const char* field : {"deviceClassName", "allocationMode", "count"}) {
-      fields.push_back(std::string(form) + field);
+      fields.push_back(requests + form + field);
     }
   }
+  // An alternative has no admin access.
+  for (const char* form : {"", "exactly."}) fields.push_back(requests + form + "adminAccess");
   return {
       .resource = {.group = "resource.k8s.io", .resource = "resourceclaims"},
       .owns = Owns,

@@ -125,12 +125,11 @@ const std::vector<Row> kRows = {
      R"({"spec":{"resources":{"requests":{"cpu":"2"}},"overhead":{"cpu":"1"},
           "containers":[{"name":"a","resources":{"requests":{"cpu":"1"},"limits":{"cpu":"4"}}}]}})",
      "count/pods=1,cpu=3,limits.cpu=5,pods=1,requests.cpu=3"},
-    {"the pod-level report of the node does not count",
-     R"({"spec":{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}},
-          "containers":[{"name":"a"}]},
+    {"what the node reports of a pod without resources of its own does not count",
+     R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1"}}}]},
          "status":{"resources":{"requests":{"cpu":"5"},"limits":{"cpu":"6"}},
                    "allocatedResources":{"cpu":"7"}}})",
-     "count/pods=1,cpu=1,limits.cpu=2,pods=1,requests.cpu=1"},
+     "count/pods=1,cpu=1,pods=1,requests.cpu=1"},
     {"hugepages count under both names, their limits under none",
      R"({"spec":{"containers":[{"name":"a","resources":{"requests":{"hugepages-2Mi":"100Mi"},
                                                         "limits":{"hugepages-2Mi":"100Mi"}}}]}})",
@@ -278,6 +277,39 @@ TEST_CASE("pods: a resized pod counts as the version of Kubernetes counts it", "
     INFO(row.name);
     CHECK(CpuOf(row.pod, kUpTo136) == row.up_to_136);
     CHECK(CpuOf(row.pod, kFrom137) == row.from_137);
+  }
+}
+
+// A pod whose own request of 2 and limit of 4 were lowered to 1 and 2.
+std::string Shrunk(const std::string& status) {
+  return R"({"spec":{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}},
+                     "containers":[{"name":"a","resources":{"requests":{"cpu":"500m"}}}]},
+             "status":{)" +
+         status + "}}";
+}
+
+TEST_CASE("pods: what a pod as a whole gives up is free once its node has taken it back",
+          "[quota][core]") {
+  const std::string actual = R"("resources":{"requests":{"cpu":"2"},"limits":{"cpu":"4"}})";
+  const std::string taken_back = R"("resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2"}})";
+  for (const Rules rules : {kUpTo136, kFrom137}) {
+    CHECK(CpuOf(Shrunk(""), rules) == "1 of 2");  // the node does not report it
+    CHECK(CpuOf(Shrunk(R"("allocatedResources":{"cpu":"2"})"), rules) == "1 of 2");
+    CHECK(CpuOf(Shrunk(actual + R"(,"allocatedResources":{"cpu":"2"})"), rules) == "2 of 4");
+    CHECK(CpuOf(Shrunk(actual), rules) == "2 of 4");
+    CHECK(CpuOf(Shrunk(actual + R"(,"allocatedResources":{"cpu":"3"})"), rules) == "3 of 4");
+    CHECK(CpuOf(Shrunk(taken_back + R"(,"allocatedResources":{"cpu":"2"})"), rules) == "2 of 2");
+    CHECK(CpuOf(Shrunk(taken_back + R"(,"allocatedResources":{"cpu":"1"})"), rules) == "1 of 2");
+    CHECK(CpuOf(Shrunk(R"("resources":{})"), rules) == "1 of 2");
+  }
+}
+
+TEST_CASE("pods: what a node will never give to a pod as a whole does not count", "[quota][core]") {
+  const std::string status = std::string(R"("conditions":[)") + kInfeasible +
+                             R"(],"resources":{"requests":{"cpu":"250m"},"limits":{"cpu":"750m"}},
+         "allocatedResources":{"cpu":"300m"})";
+  for (const Rules rules : {kUpTo136, kFrom137}) {
+    CHECK(CpuOf(Shrunk(status), rules) == "300m of 750m");
   }
 }
 

@@ -49,6 +49,11 @@ const Row kRows[] = {
     {"a mode of a later version",
      R"([{"exactly":{"deviceClassName":"a","allocationMode":"Some","count":7}}])",
      "a.deviceclass.resource.k8s.io/devices=0"},
+    {"admin access takes no device",
+     R"([{"exactly":{"deviceClassName":"a","allocationMode":"All","adminAccess":true}},
+         {"exactly":{"deviceClassName":"a","count":2,"adminAccess":false}},
+         {"exactly":{"deviceClassName":"b","adminAccess":true}}])",
+     "a.deviceclass.resource.k8s.io/devices=2"},
     {"a request of a later version", R"([{"name":"x","someday":{"deviceClassName":"a"}}])", ""},
     {"requests add up by class",
      R"([{"exactly":{"deviceClassName":"a","allocationMode":"ExactCount","count":2}},
@@ -84,6 +89,9 @@ const Row kRows[] = {
      "a.deviceclass.resource.k8s.io/devices=32"},
     {"flat: as the API server defaults", R"([{"deviceClassName":"a"}])",
      "a.deviceclass.resource.k8s.io/devices=1"},
+    {"flat: admin access",
+     R"([{"deviceClassName":"a","count":3,"adminAccess":true},{"deviceClassName":"b"}])",
+     "b.deviceclass.resource.k8s.io/devices=1"},
     {"flat: a mode of a later version",
      R"([{"deviceClassName":"a","allocationMode":"Some","count":7}])",
      "a.deviceclass.resource.k8s.io/devices=0"},
@@ -133,6 +141,15 @@ ResourceList OnlyPositiveDevices(const ResourceList& usage) {
     if (name.ends_with(kDevices) && amount.Sign() > 0) devices.Set(name, amount);
   }
   return devices;
+}
+
+TEST_CASE("device claims: admin access counts where the API server's plugin decides",
+          "[quota][core]") {
+  const auto facts = MakeEvaluator().facts_of(Json(R"({"spec":{"devices":{"requests":[
+             {"exactly":{"deviceClassName":"a","count":3,"adminAccess":true}}]}}})"),
+                                              {.rules = {.admin_access_counts = true}});
+  REQUIRE(facts.has_value());
+  CHECK(facts->now.usage.Get("a.deviceclass.resource.k8s.io/devices").ToString() == "3");
 }
 
 TEST_CASE("device claims: the maximum number of devices of each class counts", "[quota][core]") {
