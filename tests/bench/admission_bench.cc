@@ -33,6 +33,7 @@ const std::vector<Question>& Questions() {
       {"leak", [](const Size&) { AskRefusedByStore(); }},
       {"killed", [](const Size&) { AskKilled(); }},
       {"cluster", AskCluster},
+      {"both", AskBoth},
       {"tree", AskTree},
       {"reach", [](const Size&) { AskReach(); }},
       {"memory", AskMemory},

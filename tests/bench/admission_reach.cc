@@ -121,7 +121,8 @@ class ReachedNamespaces {
       watch.WaitForPods(pods_, kLong);
       shown.push_back(Millis(steady_clock::now() - began).count());
     }
-    std::printf("| a namespace is relabelled → `used`, ms | %.1f |\n", Median(shown));
+    std::printf("| a namespace leaves → `used`, which waits for a second on purpose, ms | %.1f |\n",
+                Median(shown));
   }
 
   std::unique_ptr<e2e::ApiServer> server_ = e2e::StartServer({.quota_plugin = true});

@@ -52,6 +52,8 @@ std::string NameOf(Guard guard) {
       return "quota-controller-manager, reading JSON";
     case Guard::kOlder:
       return "older quota-controller-manager";
+    case Guard::kBoth:
+      return "quota-controller-manager, and a ClusterQuota";
     case Guard::kClusterQuota:
       return "one ClusterQuota over 100 namespaces";
     case Guard::kTree:
@@ -64,7 +66,7 @@ std::string NameOf(Guard guard) {
 
 bool IsOneDaemon(Guard guard) {
   return guard == Guard::kDaemon || guard == Guard::kDaemonOfJson || guard == Guard::kOlder ||
-         OfClusterQuotas(guard);
+         guard == Guard::kBoth || OfClusterQuotas(guard);
 }
 
 bool OfClusterQuotas(Guard guard) { return guard == Guard::kClusterQuota || guard == Guard::kTree; }
@@ -94,11 +96,15 @@ GuardedServer::~GuardedServer() = default;
 
 void GuardedServer::CreateQuotas(const e2e::Quantities& hard) {
   const json::Value quota = hard.empty() ? QuotaOfSevenNames() : e2e::Quota(kQuota, hard);
-  if (!OfClusterQuotas(guard_)) {
-    api_.Create(QuotaCollection(), quota);
+  if (!OfClusterQuotas(guard_)) api_.Create(QuotaCollection(), quota);
+  if (!OfClusterQuotas(guard_) && guard_ != Guard::kBoth) return;
+  cluster_quotas_ = std::make_unique<e2e::ClusterQuotas>(api_);
+  if (guard_ == Guard::kBoth) {
+    json::Value spec = json::Object{{"hard", *quota.At({"spec", "hard"})}};
+    spec.Make({"namespaceSelector", "matchLabels", "kubernetes.io/metadata.name"}) = kNamespace;
+    cluster_quotas_->Create(kQuota, json::Write(spec));
     return;
   }
-  cluster_quotas_ = std::make_unique<e2e::ClusterQuotas>(api_);
   for (int i = 0; i < kNamespaces; ++i) {
     json::Value ns = e2e::Namespace(NamespaceOf(i));
     ns.Make({"metadata", "labels", "tenant"}) = "t" + std::to_string(i);
@@ -182,7 +188,9 @@ void GuardedServer::StartDaemon(const std::vector<std::string>& more_flags) {
       guard_ == Guard::kOlder && older != nullptr ? older
                                                   : e2e::BuiltProgram("quota-controller-manager"),
       "--kubeconfig=" + Kubeconfig(),
-      std::string("--enforce=") + (OfClusterQuotas(guard_) ? "cluster" : "core"),
+      std::string("--enforce=") + (guard_ == Guard::kBoth    ? "core,cluster"
+                                   : OfClusterQuotas(guard_) ? "cluster"
+                                                             : "core"),
       "--admission-bind-address=" + Local(webhook_port_),
       "--admission-url=https://" + Local(webhook_port_),
       "--metrics-bind-address=" + Local(metrics_port_),
@@ -244,8 +252,8 @@ std::string GuardedServer::QuotaCollection() const {
 
 // A name in status.hard is enforced.
 void GuardedServer::WaitUntilEnforced() {
-  const auto missing = [this]() -> std::string {
-    const json::Value list = api_.Get(QuotaCollection());
+  const auto missing_of = [this](const std::string& collection) -> std::string {
+    const json::Value list = api_.Get(collection);
     for (const json::Value& quota : *list.At({"items"})->AsArray()) {
       const auto wanted = e2e::ToQuantities(quota.At({"spec", "hard"}));
       const auto hard = e2e::ToQuantities(quota.At({"status", "hard"}));
@@ -254,6 +262,11 @@ void GuardedServer::WaitUntilEnforced() {
       return std::string(quota.StringAt({"metadata", "name"})) + ": " + e2e::ToText(hard);
     }
     return "";
+  };
+  const auto missing = [&] {
+    const std::string of_first = missing_of(QuotaCollection());
+    if (!of_first.empty() || guard_ != Guard::kBoth) return of_first;
+    return missing_of(e2e::ClusterQuotas::Path());
   };
   e2e::Eventually("every name of the quotas is enforced", missing, kPatience);
 }

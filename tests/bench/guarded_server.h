@@ -26,6 +26,7 @@ enum class Guard {
   kDaemonOfJson,  // the same, with JSON only
   kTwoDaemons,    // two of them; a pod's label "half" selects one: kHalves
   kOlder,         // as kDaemon, by the program of QCM_OLDER_DAEMON
+  kBoth,          // as kDaemon, with a ClusterQuota of the same names over the namespace
   kClusterQuota,  // the plugin is on; one ClusterQuota over 100 namespaces, the daemon decides
   kTree,          // the same, with 1 000 of them in a tree: each namespace is below five
 };

@@ -12,8 +12,8 @@
 #   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit,
 #                                                   two, namespaces, leak, killed, memory; rate and
 #                                                   memory 9 minutes, all 21
-#   bash tests/bench/run.sh cluster [QUESTION…]     ClusterQuotas: cluster, tree, reach on real
-#                                                   kube-apiservers, groups; 12 minutes
+#   bash tests/bench/run.sh cluster [QUESTION…]     ClusterQuotas: cluster, both, tree, reach on
+#                                                   real kube-apiservers, groups; 17 minutes
 #   bash tests/bench/run.sh kubectl-quota           how long its users wait, on a real
 #                                                   kube-apiserver; 1 minute
 #
@@ -79,14 +79,15 @@ ask() {
   done
 }
 
-flags=()
+given=()
 while [[ ${1:-} == --* ]]; do
-  flags+=("$1" "$2")
+  given+=("$1" "$2")
   shift 2
 done
 failed=0
 for name in "${parts[@]}"; do
   questions=("$@")
+  flags=("${given[@]}")
   case $name in
     controller)
       [ ${#questions[@]} -gt 0 ] || questions=(0 1000 30000 100000)
@@ -104,7 +105,7 @@ for name in "${parts[@]}"; do
       ask admission real admission_bench "${questions[@]}"
       ;;
     cluster)
-      [ ${#questions[@]} -gt 0 ] || questions=(cluster tree reach groups)
+      [ ${#questions[@]} -gt 0 ] || questions=(cluster both tree reach groups)
       for question in "${questions[@]}"; do
         case $question in
           groups) ask cluster sandbox scale_bench groups ;;
