@@ -50,8 +50,7 @@ void RecountPlanner::AddFurther(const quota::Quota& quota, Account& account,
   const json::Object& further = recount.write.further;
   if (recount.differs) return;
   if (!quota::FurtherDifference(quota.further_status, further).empty()) {
-    recount.differs =
-        account.further_due <= now || ClusterStatus::IsUrgent(quota.further_status, further);
+    recount.differs = account.further_due <= now || ClusterStatus::IsUrgent(quota, further);
     if (!recount.differs) recount.waits_until = account.further_due;
   }
   if (!account.missing_since) return;

@@ -64,7 +64,10 @@ std::string NotCountedYet(const quota::Quota& quota, const std::vector<std::stri
 
 }  // namespace
 
-bool ClusterStatus::IsUrgent(const json::Object& stored, const json::Object& desired) {
+bool ClusterStatus::IsUrgent(const quota::Quota& quota, json::Object desired) {
+  // Each write of used is one of the summary. Without one it stays as it is.
+  desired.Set("summary", quota::SummaryOf(quota.status));
+  const json::Object& stored = quota.further_status;
   json::Object difference = quota::FurtherDifference(stored, desired);
   difference.Erase("available");
   difference.Erase("largest");

@@ -53,8 +53,9 @@ class ClusterStatus {
                                 const std::vector<std::string>& unknown,
                                 const std::vector<std::string>& unguarded, Times times,
                                 std::optional<base::TimePoint>& missing_since) const;
-  // True if `desired` differs from the stored status in a field that may not wait.
-  static bool IsUrgent(const json::Object& stored, const json::Object& desired);
+  // True if `desired` differs from the stored status in a field that may not wait for the next
+  // write of `used`.
+  static bool IsUrgent(const quota::Quota& quota, json::Object desired);
   // How long the fields wait that may wait.
   [[nodiscard]] base::Duration PeriodOf(const quota::Quota& quota) const;
 

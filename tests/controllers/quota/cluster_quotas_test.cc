@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "controllers/quota/cluster/cluster_status.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "tests/controllers/quota/cluster_fixture.h"
 
@@ -940,6 +941,29 @@ TEST_CASE("cluster status: an unchanged condition keeps its time", "[controllers
   const json::Value fell = WithConditions(&said, {{"Ready", false, "Stale", "m"}}, 1, "t3");
   CHECK((*fell.AsArray())[0].StringAt({"lastTransitionTime"}) == "t3");
   CHECK(WithConditions(&fell, {{"Stale", true, "Stale", "m"}}, 1, "t4").size() == 2);
+}
+
+// While reservations come and go, each recount computes other amounts. None of them is a reason to
+// write: the next write of used has them, too.
+TEST_CASE("cluster status: amounts beside used are no reason for a write", "[controllers]") {
+  using controllers::ClusterStatus;
+  quota::Quota quota;
+  quota.status.hard = {{"pods", quota::Quantity::FromInt(5)}};
+  quota.status.used = {{"pods", quota::Quantity::FromInt(2)}};
+  quota.further_status = {{"summary", "pods: 2/5"},
+                          {"available", json::Object{{"pods", "3"}}},
+                          {"largest", json::Array{}},
+                          {"namespaces", 1}};
+  json::Object desired = quota.further_status;
+  desired.Set("summary", "pods: 1/5");
+  desired.Set("available", json::Object{{"pods", "4"}});
+  desired.Set("largest", json::Array{"team-a"});
+  CHECK_FALSE(ClusterStatus::IsUrgent(quota, desired));
+  quota.further_status.Set("summary", "plenty");
+  CHECK(ClusterStatus::IsUrgent(quota, desired));
+  quota.further_status.Set("summary", "pods: 2/5");
+  desired.Set("namespaces", 2);
+  CHECK(ClusterStatus::IsUrgent(quota, desired));
 }
 
 }  // namespace cluster_quotas_test
