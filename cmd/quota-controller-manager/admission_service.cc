@@ -285,16 +285,25 @@ void AdmissionService::MakeJoint() {
   };
   std::vector<admission::QuotaAdmitter*> advisers;
   for (const auto& [name, adviser] : advisers_) advisers.push_back(&adviser->admitter);
-  for (const auto& [name, enforced] : enforced_) {
-    enforced->joint = std::make_unique<admission::JointAdmitter>(executor_, enforced->admitter, all,
-                                                                 may_call, advisers);
+  // Any of them may share a webhook, so there is one for each subset.
+  CHECK(all.size() < 8);
+  for (unsigned subset = 1; subset < 1U << all.size(); ++subset) {
+    std::vector<admission::QuotaAdmitter*> own;
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((subset >> i & 1U) == 0) continue;
+      own.push_back(all[i]);
+      names.insert(all[i]->name());
+    }
+    joint_.push_back(std::make_unique<admission::JointAdmitter>(
+        executor_, webhook::Together(names), std::move(own), all, may_call, advisers));
   }
 }
 
 base::Result<void> AdmissionService::Listen(debug::Health& health) {
   MakeJoint();
   std::vector<admission::Admitter*> admitters;
-  for (const auto& [name, enforced] : enforced_) admitters.push_back(enforced->joint.get());
+  for (const auto& joint : joint_) admitters.push_back(joint.get());
   http::ServerOptions options = webhook::WebhookServerOptions();
   options.address = options_.admission->address;
   options.port = options_.admission->port;

@@ -92,7 +92,6 @@ class AdmissionService final : public webhook::StoredRulesListener {
         : Judge(service, api), cluster(api.form.cluster) {}
     controllers::QuotaController* controller = nullptr;  // null: none is attached
     const bool cluster;                                  // its quotas have no namespace
-    std::unique_ptr<admission::JointAdmitter> joint;     // answers its webhook; set by Listen()
   };
   [[nodiscard]] admission::QuotaAdmitterOptions AdmitterOptions() const;
   void NoteType(const quota::QuotaApi& api);
@@ -141,6 +140,8 @@ class AdmissionService final : public webhook::StoredRulesListener {
   std::unique_ptr<webhook::ClientAuthority> clients_;  // null: every client may call
   std::map<std::string, std::unique_ptr<Enforced>> enforced_;
   std::map<std::string, std::unique_ptr<Judge>> advisers_;  // of other quota APIs
+  // Each answers the webhook of one quota API, or one that several share. Set by Listen().
+  std::vector<std::unique_ptr<admission::JointAdmitter>> joint_;
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_;
   base::TaskGroup closing_;

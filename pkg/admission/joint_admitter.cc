@@ -30,20 +30,21 @@ Answer GivenUp() { return {.kind = Answer::Kind::kUnavailable, .message = "the c
 
 }  // namespace
 
-JointAdmitter::JointAdmitter(base::asio::any_io_executor executor, QuotaAdmitter& own,
-                             std::vector<QuotaAdmitter*> all, MayCall may_call,
-                             std::vector<QuotaAdmitter*> advisers)
+JointAdmitter::JointAdmitter(base::asio::any_io_executor executor, std::string name,
+                             std::vector<QuotaAdmitter*> own, std::vector<QuotaAdmitter*> all,
+                             MayCall may_call, std::vector<QuotaAdmitter*> advisers)
     : executor_(std::move(executor)),
-      own_(own),
+      name_(std::move(name)),
+      own_(std::move(own)),
       all_(std::move(all)),
       may_call_(std::move(may_call)),
       advisers_(std::move(advisers)) {
-  CHECK(std::ranges::find(all_, &own_) != all_.end()) << own_.name();
+  for (const QuotaAdmitter* one : own_) CHECK(std::ranges::count(all_, one) == 1) << one->name();
 }
 
 // Remembers nothing for a resource without wanted fields: the request may name any resource.
 std::vector<std::string> JointAdmitter::FieldsOf(const api::GroupResource& resource) {
-  if (all_.size() == 1 && advisers_.empty()) return own_.FieldsOf(resource);
+  if (all_.size() == 1 && advisers_.empty()) return all_.front()->FieldsOf(resource);
   const auto known = fields_.find(resource);
   if (known != fields_.end()) return known->second;
   std::vector<std::string> fields;
@@ -58,28 +59,26 @@ std::vector<std::string> JointAdmitter::FieldsOf(const api::GroupResource& resou
   return fields;
 }
 
-// If the own quotas do not limit a request, the webhooks of the other quota APIs decide it.
 JointAdmitter::Admitters JointAdmitter::Limiting(const Review& review) const {
-  if (!own_.MayLimit(review)) return {};
   Admitters limiting;
-  for (QuotaAdmitter* admitter : all_) {
-    if (admitter != &own_ && !Concerns(*admitter, review)) continue;
-    limiting.push_back(admitter);
-  }
+  std::ranges::copy_if(all_, std::back_inserter(limiting),
+                       [&](const QuotaAdmitter* admitter) { return Concerns(*admitter, review); });
   return limiting;
 }
 
-bool JointAdmitter::Concerns(const QuotaAdmitter& other, const Review& review) const {
-  if (!other.MayLimit(review)) return false;
-  if (!may_call_ || may_call_(other.name(), review.resource.WithoutVersion(), review.ns)) {
+bool JointAdmitter::Concerns(const QuotaAdmitter& admitter, const Review& review) const {
+  if (!admitter.MayLimit(review)) return false;
+  if (std::ranges::find(own_, &admitter) != own_.end()) return true;
+  if (!may_call_ || may_call_(admitter.name(), review.resource.WithoutVersion(), review.ns)) {
     return true;
   }
-  return other.KnowsQuotas(review.ns);
+  return admitter.KnowsQuotas(review.ns);
 }
 
 base::Task<Answer> JointAdmitter::Admit(Review review, base::TimePoint deadline) {
-  if (all_.size() == 1 && advisers_.empty()) return own_.Admit(std::move(review), deadline);
-  return AdmitBeside(std::move(review), deadline);
+  const bool alone = all_.size() == 1 && advisers_.empty();
+  return alone ? all_.front()->Admit(std::move(review), deadline)
+               : AdmitBeside(std::move(review), deadline);
 }
 
 base::Task<Answer> JointAdmitter::AdmitBeside(Review review, base::TimePoint deadline) {
@@ -102,30 +101,33 @@ base::Task<Answer> JointAdmitter::AdmitByAll(Review review, Admitters limiting,
                                              base::TimePoint deadline) {
   // Judging reserves nothing, so a request that one quota API refuses costs no write.
   Answer all;
-  Admitters reserving;
+  std::vector<Reserving> reserving;
   for (QuotaAdmitter* admitter : limiting) {
     Review judged = review;
     auto judgement = co_await admitter->Judge(std::move(judged), deadline);
     if (!IsAllowed(judgement.answer)) co_return std::move(judgement.answer);
-    if (judgement.reserves) reserving.push_back(admitter);
-    if (!judgement.reserves) AddTo(all, std::move(judgement.answer));
+    if (judgement.judged == nullptr) {
+      AddTo(all, std::move(judgement.answer));
+    } else {
+      reserving.push_back({admitter, std::move(judgement.judged)});
+    }
   }
   if (reserving.empty()) co_return all;
   // Only one has to reserve, so its answer is final and nothing has to be withdrawn.
   if (reserving.size() == 1) {
-    Answer answer = co_await reserving.front()->Admit(std::move(review), deadline);
+    QuotaAdmitter& only = *reserving.front().admitter;
+    Answer answer = co_await only.AdmitJudged(std::move(reserving.front().judged));
     if (IsAllowed(answer)) AddTo(answer, std::move(all));
     co_return answer;
   }
-  auto answers = co_await Reserve(std::move(review), std::move(reserving), deadline);
+  auto answers = co_await Reserve(std::move(reserving));
   if (const Answer* against = FirstAgainst(answers)) co_return *against;
   for (Answer& answer : answers) AddTo(all, std::move(answer));
   co_return all;
 }
 
 // Withdraws all grants if one quota API refuses or the caller gives up.
-base::Task<std::vector<Answer>> JointAdmitter::Reserve(Review review, Admitters reserving,
-                                                       base::TimePoint deadline) {
+base::Task<std::vector<Answer>> JointAdmitter::Reserve(std::vector<Reserving> reserving) {
   std::vector<Answer> answers(reserving.size(), GivenUp());
   const bool stopping = co_await base::Stopping();
   if (stopping) co_return answers;
@@ -134,14 +136,15 @@ base::Task<std::vector<Answer>> JointAdmitter::Reserve(Review review, Admitters 
     group.Spawn("admit", [&, i]() -> base::Task<void> {
       // If it were interrupted, its grants would not be known, and could not be withdrawn below.
       co_await base::DeferCancellation();
-      Review copy = review;
-      Answer answer = co_await reserving[i]->Admit(std::move(copy), deadline);
+      Answer answer = co_await reserving[i].admitter->AdmitJudged(reserving[i].judged);
       answers[i] = std::move(answer);
     });
   }
   const bool gave_up = co_await group.JoinOrCancel();
   if (gave_up || FirstAgainst(answers) != nullptr) {
-    for (std::size_t i = 0; i < answers.size(); ++i) reserving[i]->Withdraw(answers[i].granted);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      reserving[i].admitter->Withdraw(answers[i].granted);
+    }
   }
   if (gave_up) std::ranges::fill(answers, GivenUp());
   co_return answers;

@@ -6,14 +6,15 @@
 // First all quota APIs judge, which reserves nothing: a request that does not fit costs no write.
 // Then all reserve at the same time. If one refuses after all, the others withdraw their grants.
 //
-// The API server calls one webhook for each quota API, side by side and perhaps on different
-// replicas. Each call whose own quotas limit the request decides for all of them: nothing is
-// reserved twice for an object. No call relies on another one. An API server that has not learnt of
-// the newest webhook configuration may not make it.
+// Each call decides for all quota APIs, whichever webhook it is for. Quota APIs that want the same
+// of a resource share a webhook (pkg/webhook/webhook_plan.h). If the API server calls several, side
+// by side and perhaps on different replicas, nothing is reserved twice for an object. No call
+// relies on another one. An API server that has not learnt of the newest webhook configuration may
+// not make it.
 //
-// If the quotas of another quota API cannot be read, the request waits for them and fails, except
-// if the API server does not call that quota API's webhook for the resource: then none of its
-// quotas is enforced for it.
+// If the quotas of a quota API cannot be read, the request waits for them and fails. Those of
+// another webhook than the one that is called are left out instead, if the API server has no rule
+// of that quota API for the resource: then none of its quotas is enforced for it.
 //
 // What the API server's own plugin will refuse after all webhooks must not be charged: a namespace
 // whose ResourceQuota is full would fill its ClusterQuota with charges that nobody uses, until
@@ -23,6 +24,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,35 +36,40 @@ namespace admission {
 
 class JointAdmitter final : public Admitter {
  public:
-  // False if the stored configuration does not call the webhook of `quota_api` for requests for
-  // this resource in `ns`.
+  // False if the stored configuration has no rule of `quota_api` for requests for this resource in
+  // `ns`.
   using MayCall = std::function<bool(const std::string& quota_api,
                                      const api::GroupResource& resource, std::string_view ns)>;
 
-  // Answers the webhook of `own`. All webhooks get the same `all`, in the same order. REQUIRES:
-  // `own` is one of them. Without `may_call`, each webhook may be called for everything.
-  // `advisers` are asked about requests that ClusterQuotas limit.
-  JointAdmitter(base::asio::any_io_executor executor, QuotaAdmitter& own,
-                std::vector<QuotaAdmitter*> all, MayCall may_call = nullptr,
-                std::vector<QuotaAdmitter*> advisers = {});
+  // Answers the webhook of this name, which `own` share. All webhooks get the same `all`, in the
+  // same order. REQUIRES: `own` are among them. Without `may_call`, there may be rules of
+  // everything. `advisers` are asked about requests that ClusterQuotas limit.
+  JointAdmitter(base::asio::any_io_executor executor, std::string name,
+                std::vector<QuotaAdmitter*> own, std::vector<QuotaAdmitter*> all,
+                MayCall may_call = nullptr, std::vector<QuotaAdmitter*> advisers = {});
 
-  [[nodiscard]] const std::string& name() const override { return own_.name(); }
+  [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
   base::Task<Answer> Admit(Review review, base::TimePoint deadline) override;
 
  private:
   using Admitters = std::vector<QuotaAdmitter*>;
-  // The admitters that decide the request, in order. None if the own quotas do not limit it.
+  // The admitters whose quotas may limit the request, in order.
   [[nodiscard]] Admitters Limiting(const Review& review) const;
-  // True if the quotas of another quota API may limit the request.
-  [[nodiscard]] bool Concerns(const QuotaAdmitter& other, const Review& review) const;
+  // True if its quotas may limit the request, and may be enforced for it.
+  [[nodiscard]] bool Concerns(const QuotaAdmitter& admitter, const Review& review) const;
   base::Task<Answer> AdmitBeside(Review review, base::TimePoint deadline);
   base::Task<Answer> AdmitByAll(Review review, Admitters limiting, base::TimePoint deadline);
-  base::Task<std::vector<Answer>> Reserve(Review review, Admitters reserving,
-                                          base::TimePoint deadline);
+  // A request that was judged, and the admitter whose quotas have to grow for it.
+  struct Reserving {
+    QuotaAdmitter* admitter = nullptr;
+    std::shared_ptr<QuotaAdmitter::Waiter> judged;
+  };
+  base::Task<std::vector<Answer>> Reserve(std::vector<Reserving> reserving);
 
   base::asio::any_io_executor executor_;
-  QuotaAdmitter& own_;
+  const std::string name_;
+  const Admitters own_;
   const Admitters all_;
   const MayCall may_call_;
   const Admitters advisers_;

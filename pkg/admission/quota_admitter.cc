@@ -65,6 +65,10 @@ std::set<std::string> NamesOf(const std::vector<const quota::Quota*>& quotas) {
   return names;
 }
 
+Answer NotRead(const std::string& ns, const base::Error& error) {
+  return Unavailable("quotas of namespace " + ns + " cannot be read: " + error.message);
+}
+
 }  // namespace
 
 // As in apiserver v0.36.3, pkg/admission/plugin/resourcequota/controller.go.
@@ -219,26 +223,29 @@ std::shared_ptr<QuotaAdmitter::Waiter> QuotaAdmitter::Take(Review review,
   return waiter;
 }
 
-base::Task<Answer> QuotaAdmitter::AdmitOrJudge(Review review, base::TimePoint deadline,
-                                               bool* reserves) {
+base::Task<QuotaAdmitter::Judgement> QuotaAdmitter::Begin(Review review, base::TimePoint deadline) {
   std::shared_ptr<Waiter> waiter = Take(std::move(review), deadline);
-  if (waiter == nullptr) co_return Answer{};
+  if (waiter == nullptr) co_return Judgement();
   const std::string ns = waiter->review.ns;
   if (LacksOldObject(waiter->review)) {
-    co_return Refuse(403,
-                     "unable to get previous usage since prior version of object was not found",
-                     cause::kUncountable);
+    co_return Judgement{
+        Refuse(403, "unable to get previous usage since prior version of object was not found",
+               cause::kUncountable)};
   }
   const auto refreshed = co_await book_.Refresh(ns, deadline);
-  if (!refreshed) {
-    co_return Unavailable("quotas of namespace " + ns +
-                          " cannot be read: " + refreshed.error().message);
-  }
+  if (!refreshed) co_return Judgement{NotRead(ns, refreshed.error())};
   NamespaceQuotas known = book_.Quotas(ns);
-  if (known.quotas.empty()) co_return Answer{};
+  if (known.quotas.empty()) co_return Judgement();
   waiter->writer = std::move(known.writer);
-  Answer answer = co_await Evaluate(std::move(waiter), reserves);
-  co_return Tempered(ns, std::move(answer));
+  std::optional<Answer> answer = co_await Complete(waiter);
+  if (answer) co_return Judgement{Tempered(ns, *std::move(answer))};
+  co_return Judgement{.answer = {}, .judged = std::move(waiter)};
+}
+
+base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
+  Judgement begun = co_await Begin(std::move(review), deadline);
+  if (begun.judged == nullptr) co_return std::move(begun.answer);
+  co_return co_await Finish(std::move(begun.judged));
 }
 
 bool QuotaAdmitter::MayRefuseIn(const std::string& ns) const {
@@ -260,7 +267,7 @@ Answer QuotaAdmitter::Tempered(const std::string& ns, Answer answer) const {
   return admitted;
 }
 
-base::Task<Answer> QuotaAdmitter::Evaluate(std::shared_ptr<Waiter> waiter, bool* reserves) {
+base::Task<std::optional<Answer>> QuotaAdmitter::Complete(std::shared_ptr<Waiter> waiter) {
   const auto prepared = Prepare(*waiter);
   if (!prepared) {
     co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message,
@@ -279,24 +286,34 @@ base::Task<Answer> QuotaAdmitter::Evaluate(std::shared_ptr<Waiter> waiter, bool*
   }
   const auto resolved = co_await ResolveClasses(waiter);
   if (!resolved) co_return Unavailable(resolved.error().message);
-  if (reserves != nullptr) co_return JudgeNow(waiter, *reserves);
-  Answer answer = co_await Decide(waiter);
-  for (std::size_t i = 0; i < answer.warnings.size(); ++i) observer_.OnWarning(api_.name);
-  if (answer.kind == Answer::Kind::kAllowed) answer.granted = std::move(waiter->granted);
-  co_return answer;
-}
-
-Answer QuotaAdmitter::JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const {
-  BatchPlan plan = PlanFor({waiter});
-  reserves = !plan.grants.empty();
-  return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
+  co_return std::nullopt;
 }
 
 base::Task<QuotaAdmitter::Judgement> QuotaAdmitter::Judge(Review review, base::TimePoint deadline) {
-  Judgement judgement;
-  Answer answer = co_await AdmitOrJudge(std::move(review), deadline, &judgement.reserves);
-  judgement.answer = std::move(answer);
+  Judgement judgement = co_await Begin(std::move(review), deadline);
+  if (judgement.judged == nullptr) co_return judgement;
+  BatchPlan plan = PlanFor({judgement.judged});
+  Answer answer = AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
+  judgement.answer = Tempered(judgement.judged->review.ns, std::move(answer));
+  if (plan.grants.empty()) judgement.judged = nullptr;
   co_return judgement;
+}
+
+base::Task<Answer> QuotaAdmitter::AdmitJudged(std::shared_ptr<Waiter> judged) {
+  const std::string ns = judged->review.ns;
+  const auto refreshed = co_await book_.Refresh(ns, judged->deadline);
+  if (!refreshed) co_return NotRead(ns, refreshed.error());
+  const auto resolved = co_await ResolveClasses(judged);
+  if (!resolved) co_return Tempered(ns, Unavailable(resolved.error().message));
+  LookAgain(*judged);
+  co_return co_await Finish(std::move(judged));
+}
+
+base::Task<Answer> QuotaAdmitter::Finish(std::shared_ptr<Waiter> waiter) {
+  Answer answer = co_await Decide(waiter);
+  for (std::size_t i = 0; i < answer.warnings.size(); ++i) observer_.OnWarning(api_.name);
+  if (answer.kind == Answer::Kind::kAllowed) answer.granted = std::move(waiter->granted);
+  co_return Tempered(waiter->review.ns, std::move(answer));
 }
 
 BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {

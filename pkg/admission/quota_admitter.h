@@ -56,21 +56,23 @@ class QuotaAdmitter final : public Admitter {
 
   [[nodiscard]] const std::string& name() const override { return api_.name; }
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
-  base::Task<Answer> Admit(Review review, base::TimePoint deadline) override {
-    return AdmitOrJudge(std::move(review), deadline, nullptr);
-  }
+  base::Task<Answer> Admit(Review review, base::TimePoint deadline) override;
 
   // For requests that the quotas of several quota APIs limit (joint_admitter.h).
   // Returns false if Admit() would allow the request at once, because no quota can limit it.
   [[nodiscard]] bool MayLimit(const Review& review) const;
   // False if quotas of the namespace may be missing, so that Admit() reads them first.
   [[nodiscard]] bool KnowsQuotas(std::string_view ns) const { return book_.Look(ns).complete; }
+  struct Waiter;
   struct Judgement {
     Answer answer;
-    bool reserves = false;  // Admit() would reserve usage for it
+    // The request, for AdmitJudged(). Null: the answer is final, Admit() would reserve nothing.
+    std::shared_ptr<Waiter> judged = nullptr;
   };
   // Returns what Admit() would answer now. Reserves nothing.
   base::Task<Judgement> Judge(Review review, base::TimePoint deadline);
+  // Does the rest of Admit(): decides again, and reserves. Some time may have passed.
+  base::Task<Answer> AdmitJudged(std::shared_ptr<Waiter> judged);
   // For quotas that somebody else enforces: the API server's own plugin, after it has called us.
   // Returns its refusal if the request exceeds one of them by its stored status. Reserves nothing.
   // nullopt: it is not known to be refused, or the quota could not be read within a quarter of a
@@ -85,18 +87,19 @@ class QuotaAdmitter final : public Admitter {
   base::Task<void> Stop();
 
  private:
-  struct Waiter;
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
   // Returns null if quotas never limit such a request.
   [[nodiscard]] std::shared_ptr<Waiter> Take(Review review, base::TimePoint deadline) const;
-  // Plans the request alone and reserves nothing. Sets Judgement::reserves.
-  Answer JudgeNow(const std::shared_ptr<Waiter>& waiter, bool& reserves) const;
-  // Only judges, and sets Judgement::reserves, if `reserves` is not null.
-  base::Task<Answer> AdmitOrJudge(Review review, base::TimePoint deadline, bool* reserves);
-  // The same with a request whose evaluator and quotas are known.
-  base::Task<Answer> Evaluate(std::shared_ptr<Waiter> waiter, bool* reserves);
+  // Reads what the decision needs. Judgement::judged is then ready to be decided. Null: the answer
+  // is certain without that.
+  base::Task<Judgement> Begin(Review review, base::TimePoint deadline);
+  // The same with a request whose evaluator and quotas are known. Returns an answer that refuses
+  // it, or nullopt.
+  base::Task<std::optional<Answer>> Complete(std::shared_ptr<Waiter> waiter);
+  // Decides a request that is complete.
+  base::Task<Answer> Finish(std::shared_ptr<Waiter> waiter);
   // True if some quota of the namespace may refuse a request.
   [[nodiscard]] bool MayRefuseIn(const std::string& ns) const;
   // Returns the answer to a request of the namespace. Only a quota in mode Deny refuses, whatever

@@ -56,9 +56,9 @@ inline constexpr std::size_t kMostLabelKeys = 8;
 // them repeats the CA bundle, and the API server compares each request with each.
 inline constexpr std::size_t kMostWebhooksForKeys = 100;
 
-// A resource of one quota API whose requests must reach us: every CREATE, and these updates.
+// A resource whose requests must reach us: every CREATE, and these updates.
 struct GuardedResource {
-  std::string quota_api;
+  std::string quota_api;  // that limits it; several as Together() names them
   api::GroupResource resource;
   std::string version;  // its objects are sent in this version; "": in that of the request
   bool updates = false;
@@ -94,6 +94,12 @@ std::optional<api::LabelRequirement> Negation(const api::LabelRequirement& requi
 // The path of our webhooks: this and the name of the quota API ("/validate/core"), appended to the
 // path of the URL if there is one.
 inline constexpr std::string_view kValidatePath = "/validate/";
+
+// The name of quota APIs that share a webhook, for its path: "cluster.core". The names must have no
+// dot. A path of a Service may have nothing but letters, digits, '-' and '.' between slashes.
+std::string Together(const std::set<std::string>& quota_apis);
+// The quota APIs of such a name.
+std::vector<std::string> QuotaApisIn(std::string_view together);
 
 // True if a rule of ours may name the resource: no wildcard, no subresource.
 bool IsPlain(const api::GroupResource& resource);

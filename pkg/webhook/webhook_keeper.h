@@ -93,8 +93,8 @@ class WebhookKeeper final : public informers::CollectionSink {
   // The same for all these namespaces, except exempt ones.
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
                             const Namespaces& where) const;
-  // True if the stored configuration is known, and no rule of it may select the namespace for the
-  // resource. Never true if an admin maintains it.
+  // True if the stored configuration is known, and this quota API has no rule in it, or to be
+  // written, that may select the namespace for the resource. Never true if an admin maintains it.
   [[nodiscard]] bool IsAbsent(std::string_view quota_api, const api::GroupResource& resource,
                               std::string_view ns) const;
   // As WebhookPlan::UnaskedOf(). REQUIRES: manage.

@@ -18,9 +18,30 @@ bool IsOlder(const json::Value& live, const json::Value& known) {
              .value_or(false);
 }
 
+// A rule with label keys writes its names once more for each key.
+constexpr std::size_t kMostNamesOfShared = kMostNamespaces;
+
 GuardedResource WithoutNamespaces(GuardedResource guarded) {
   guarded.namespaces = {};
   return guarded;
+}
+
+bool AsksTheSame(const GuardedResource& a, const GuardedResource& b) {
+  return a.resource == b.resource && a.version == b.version && a.updates == b.updates &&
+         a.update_condition == b.update_condition && a.subresources == b.subresources;
+}
+
+// The rules that are stored, by quota API and resource. A shared one is there for each of its quota
+// APIs.
+using StoredRules = std::multimap<std::pair<std::string, api::GroupResource>, GuardedResource>;
+StoredRules RulesByQuotaApi(const std::vector<GuardedResource>& stored) {
+  StoredRules rules;
+  for (const GuardedResource& one : stored) {
+    for (const std::string& quota_api : QuotaApisIn(one.quota_api)) {
+      rules.emplace(std::pair(quota_api, one.resource), one);
+    }
+  }
+  return rules;
 }
 
 }  // namespace
@@ -113,26 +134,35 @@ void WebhookPlan::AdoptLive(base::TimePoint now) {
 }
 
 // A stored rule that this replica does not want may be wanted by another one, so its grace period
-// starts.
+// starts. A place of a shared rule may be wanted by any of its quota APIs.
 void WebhookPlan::Adopt(base::TimePoint now, const GuardedResource& guarded) {
-  const Key key{guarded.quota_api, guarded.resource};
-  Rule& rule = rules_.try_emplace(key, Rule{WithoutNamespaces(guarded), {}}).first->second;
+  std::vector<Rule*> rules;
+  for (const std::string& quota_api : QuotaApisIn(guarded.quota_api)) {
+    GuardedResource own = WithoutNamespaces(guarded);
+    own.quota_api = quota_api;
+    const Key key{quota_api, guarded.resource};
+    rules.push_back(&rules_.try_emplace(key, Rule{std::move(own), {}}).first->second);
+  }
   for (const Place& place : PlacesOf(guarded.namespaces)) {
-    rule.places.try_emplace(place,
-                            State{.unwanted_since = now, .shown_since = {}, .stored = false});
+    const auto has = [&](const Rule* rule) { return rule->places.contains(place); };
+    if (std::ranges::any_of(rules, has)) continue;
+    for (Rule* rule : rules) {
+      rule->places.emplace(place, State{.unwanted_since = now, .shown_since = {}, .stored = false});
+    }
   }
 }
 
 // Another replica has removed these rules, and would remove them again if they were restored.
 void WebhookPlan::ForgetUnwanted(const std::vector<GuardedResource>& live) {
-  std::map<Key, const Namespaces*> guarded;
-  for (const GuardedResource& one : live) guarded[{one.quota_api, one.resource}] = &one.namespaces;
+  const StoredRules guarded = RulesByQuotaApi(live);
   for (auto& [key, rule] : rules_) {
-    const auto found = guarded.find(key);
-    const auto is_forgotten = [&, &rule = rule](const auto& entry) {
+    const auto [first, end] = guarded.equal_range(key);
+    const auto is_forgotten = [&, &rule = rule, first = first, end = end](const auto& entry) {
       const auto& [place, state] = entry;
       if (!MayGiveUp(rule, state)) return false;
-      return found == guarded.end() || !IsIn(*found->second, place);
+      return std::none_of(first, end, [&, &place = place](const auto& one) {
+        return IsIn(one.second.namespaces, place);
+      });
     };
     if (std::erase_if(rule.places, is_forgotten) > 0) changed_ = true;
   }
@@ -144,16 +174,15 @@ void WebhookPlan::ForgetUnwanted(const std::vector<GuardedResource>& live) {
 void WebhookPlan::NoticeShown(base::TimePoint now) {
   const auto exempt = options_.configuration.Exempt();
   const json::Value not_exempt = options_.configuration.NotExempt();
-  std::map<Key, GuardedResource> as_desired;
-  for (GuardedResource& one : GuardedAsDesired(*live_, Desired(), exempt, not_exempt)) {
-    as_desired[{one.quota_api, one.resource}] = std::move(one);
-  }
+  const StoredRules as_desired =
+      RulesByQuotaApi(GuardedAsDesired(*live_, Desired(), exempt, not_exempt));
   for (auto& [key, rule] : rules_) {
-    const auto found = as_desired.find(key);
-    const bool agrees =
-        found != as_desired.end() && WithoutNamespaces(found->second) == rule.guarded;
+    const auto [first, end] = as_desired.equal_range(key);
     for (auto& [place, state] : rule.places) {
-      const bool shown = agrees && IsIn(found->second.namespaces, place);
+      const bool shown =
+          std::any_of(first, end, [&, &rule = rule, &place = place](const auto& one) {
+            return AsksTheSame(one.second, rule.guarded) && IsIn(one.second.namespaces, place);
+          });
       if (!shown) state.shown_since.reset();
       if (shown && !state.shown_since) state.shown_since = now;
     }
@@ -205,17 +234,55 @@ std::optional<base::TimePoint> WebhookPlan::NextDeadline() const {
   return next;
 }
 
+std::vector<const WebhookPlan::Rule*> WebhookPlan::SharedWith(const Rule& rule) const {
+  const auto& [quota_apis, resource] = std::tie(options_.quota_apis, rule.guarded.resource);
+  const auto is_enforced = [&](const Rule& one) {
+    return std::ranges::find(quota_apis, one.guarded.quota_api) != quota_apis.end();
+  };
+  if (!is_enforced(rule)) return {&rule};
+  std::vector<const Rule*> shared;
+  for (const std::string& quota_api : quota_apis) {
+    const Rule* const other = Find(quota_api, resource);
+    if (other != nullptr && AsksTheSame(other->guarded, rule.guarded)) shared.push_back(other);
+  }
+  return shared;
+}
+
+std::vector<GuardedResource> WebhookPlan::StoredAs(const std::vector<const Rule*>& rules) {
+  std::vector<GuardedResource> each;
+  std::set<std::string> quota_apis;
+  Namespaces all{.all_but = false};
+  for (const Rule* rule : rules) {
+    GuardedResource& one = each.emplace_back(rule->guarded);
+    quota_apis.insert(one.quota_api);
+    if (rule->places.contains(Place{})) {
+      all = {};
+      continue;
+    }
+    one.namespaces.all_but = false;
+    for (const auto& [place, state] : rule->places) {
+      const bool named = place.kind == Place::Kind::kNamed;
+      (named ? one.namespaces.names : one.namespaces.label_keys).insert(place.text);
+    }
+    if (all.all_but) continue;
+    all.names.insert(one.namespaces.names.begin(), one.namespaces.names.end());
+    all.label_keys.insert(one.namespaces.label_keys.begin(), one.namespaces.label_keys.end());
+  }
+  const bool many = all.label_keys.size() > kMostLabelKeys ||
+                    all.names.size() * (1 + all.label_keys.size()) > kMostNamesOfShared;
+  if (each.size() == 1 || many) return each;
+  GuardedResource shared = std::move(each.front());
+  shared.quota_api = Together(quota_apis);
+  shared.namespaces = std::move(all);
+  return {std::move(shared)};
+}
+
 json::Value WebhookPlan::Desired() const {
   std::vector<GuardedResource> guarded;
   for (const auto& [key, rule] : rules_) {
     if (is_open_) break;
-    GuardedResource& one = guarded.emplace_back(rule.guarded);
-    if (rule.places.contains(Place{})) continue;
-    one.namespaces.all_but = false;
-    for (const auto& [place, state] : rule.places) {
-      const bool named = place.kind == Place::Kind::kNamed;
-      (named ? one.namespaces.names : one.namespaces.label_keys).insert(place.text);
-    }
+    const std::vector<const Rule*> shared = SharedWith(rule);
+    if (shared.front() == &rule) std::ranges::move(StoredAs(shared), std::back_inserter(guarded));
   }
   return DesiredConfiguration(options_.configuration, guarded, ca_pem_.value_or(""));
 }
@@ -256,8 +323,7 @@ bool WebhookPlan::MaySelect(std::string_view quota_api, const api::GroupResource
   const Rule* const rule = Find(quota_api, resource);
   if (rule == nullptr) return false;
   return std::ranges::any_of(rule->places, [&](const auto& entry) {
-    const bool other = entry.first.kind == Place::Kind::kNamed && entry.first.text != ns;
-    return entry.second.stored && !other;
+    return entry.first.kind != Place::Kind::kNamed || entry.first.text == ns;
   });
 }
 

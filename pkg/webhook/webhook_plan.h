@@ -9,6 +9,10 @@
 // whose watch lags removes a rule that is needed. If another replica removed an unwanted rule, it
 // is not restored.
 //
+// If several quota APIs want the same of a resource, one rule is stored for all their places, in a
+// webhook of their own, whose path names them all ("/validate/cluster.core"): each call decides for
+// all of them, so one is enough. A replica that does not enforce all of them does not answer it.
+//
 // A rule counts as stored when the API server has returned it and had time to learn of it by its
 // own watch. It then counts as stored until we give it up.
 //
@@ -86,7 +90,7 @@ class WebhookPlan {
   // all.
   [[nodiscard]] bool Stored(std::string_view quota_api, const api::GroupResource& resource,
                             const Namespaces& where) const;
-  // True if a stored rule may select the namespace, whatever its labels are.
+  // True if a rule that is stored, or will be, may select the namespace, whatever its labels are.
   [[nodiscard]] bool MaySelect(std::string_view quota_api, const api::GroupResource& resource,
                                std::string_view ns) const;
   // What the API server does not ask us about, although it is wanted, as the stored object shows.
@@ -143,6 +147,12 @@ class WebhookPlan {
   [[nodiscard]] bool MayGiveUp(const Rule& rule, const State& state) const;
   [[nodiscard]] const Rule* Find(std::string_view quota_api,
                                  const api::GroupResource& resource) const;
+  // The rules that may be stored as one with this one, itself among them: those of all quota APIs
+  // that want the same of the resource.
+  [[nodiscard]] std::vector<const Rule*> SharedWith(const Rule& rule) const;
+  // These rules as they shall be stored: one for all of them, or one for each if that would select
+  // too many namespaces.
+  [[nodiscard]] static std::vector<GuardedResource> StoredAs(const std::vector<const Rule*>& rules);
   static std::set<Place> PlacesOf(const Namespaces& namespaces);
   void Want(const GuardedResource& guarded, WantedPlaces& wanted);
   void NoticeUnwanted(base::TimePoint now, const std::string& quota_api,

@@ -275,7 +275,7 @@ void Review(int at_once, std::size_t writes_each) {
   admission::QuotaAdmitter admitter(world.stage.io.get_executor(), scheduler, world.stage.api,
                                     world.controller.quota_book(), world.controller.object_book(),
                                     metrics);
-  admission::JointAdmitter joint(world.stage.io.get_executor(), admitter, {&admitter});
+  admission::JointAdmitter joint(world.stage.io.get_executor(), "core", {&admitter}, {&admitter});
   const http::Handler handler = webhook::NewHandler({&joint}, metrics, scheduler);
   base::TaskGroup connections(world.stage.io.get_executor());
   Answer answer;

@@ -187,6 +187,30 @@ TEST_CASE("admission: the call for ClusterQuotas alone charges and limits each c
   CHECK_FALSE(allows(5));  // by the ClusterQuota
 }
 
+// Both quota APIs share the rule of one webhook.
+TEST_CASE("admission: a pod under a ResourceQuota and a ClusterQuota is reviewed once",
+          "[e2e][admission][cluster]") {
+  Admission a({.more_flags = {"--enforce=core,cluster"}});
+  ClusterQuotas quotas(a.api());
+  const std::string team = FreshName("team");
+  TeamNamespace both(a.api(), team);
+  TeamNamespace alone(a.api(), team);
+  quotas.Create(team, SelectTeam(team, R"("hard":{"pods":"3"})"));
+  quotas.WaitUsed(team, {{"pods", "0"}});
+  a.api().Create(PathOf("resourcequotas", both.name()), Quota("q", {{"pods", "1"}}));
+  const auto stored = [&] { return a.api().Get(PathOf("resourcequotas", both.name(), "q")); };
+  Eventually("both quotas are enforced", [&] { return Unenforced(stored(), {{"pods", "1"}}); });
+  const double before = a.Metric("quota_admission_decisions_total");
+  CHECK(both.Try("one").ok());
+  CHECK(a.Metric("quota_admission_decisions_total") == before + 1);
+  CHECK(both.Try("two").exceeded());  // by the quota of the namespace
+  CHECK(alone.Try("three").ok());
+  CHECK(alone.Try("four").ok());
+  CHECK(alone.Try("five").code == 403);  // by the ClusterQuota
+  CHECK(a.Metric("quota_admission_decisions_total") == before + 5);
+  quotas.WaitUsed(team, {{"pods", "3"}});
+}
+
 TEST_CASE("admission: the full queue of a namespace refuses the newest and serves the others",
           "[e2e][admission]") {
   TcpProxy proxy(SharedServer().port());

@@ -119,15 +119,18 @@ base::Duration World::Way() {
   return std::chrono::microseconds(100 + (drawn * drawn) / 200);
 }
 
-// The webhooks of all quota APIs are called at the same time, perhaps at two replicas.
+// Calls the webhook that has the shared rule, that of the other quota API, or both at the same
+// time, perhaps at two replicas: API servers learn of a configuration at any time. Each call
+// decides for both quota APIs.
 base::Task<std::optional<admission::Answer>> World::Ask(Asked asked, std::optional<Thing> before,
                                                         Thing after, bool dry_run,
                                                         base::Duration way) {
-  if (schedule_.api != Api::kJoint) {
-    co_return co_await AskOne(0, *asked.first, before, after, dry_run, way);
+  const bool joint = schedule_.api == Api::kJoint;
+  if (joint && schedule_.lagging && random_() % 3 == 0) {
+    co_return co_await AskOne(1, *asked.second, before, after, dry_run, way);
   }
-  if (schedule_.lagging && random_() % 3 == 0 && IsInTree(after.ns)) {
-    co_return co_await AskSecond(asked, std::move(before), std::move(after), dry_run, way);
+  if (!joint || schedule_.shared) {
+    co_return co_await AskOne(0, *asked.first, before, after, dry_run, way);
   }
   const auto other = std::make_shared<Call>();
   other->alarm = timeline_.scheduler().NewAlarm();
@@ -145,19 +148,6 @@ base::Task<std::optional<admission::Answer>> World::Ask(Asked asked, std::option
   auto& would_refuse = other->answer->would_refuse;
   would_refuse.insert(would_refuse.end(), answer->would_refuse.begin(), answer->would_refuse.end());
   co_return other->answer;
-}
-
-// The API server has a configuration from before the first quota API had a rule here. The second
-// call decides for both, as long as its own quotas limit the namespace. So there is no answer if
-// that changes meanwhile.
-base::Task<std::optional<admission::Answer>> World::AskSecond(Asked asked,
-                                                              std::optional<Thing> before,
-                                                              Thing after, bool dry_run,
-                                                              base::Duration way) {
-  const auto tree = [this] { return std::pair(server_.labels_version(), server_.specs_version()); };
-  const auto known = tree();
-  auto answer = co_await AskOne(1, *asked.second, before, after, dry_run, way);
-  co_return tree() == known ? answer : std::nullopt;
 }
 
 base::Task<std::optional<admission::Answer>> World::AskOne(std::size_t quota_api, Replica& replica,

@@ -59,6 +59,7 @@ class ClusterDrawer final : public Drawer {
   // Quotas in the namespaces themselves.
   void DrawOwn() {
     schedule_.lagging = Percent(50);
+    schedule_.shared = schedule_.seed / 4 % 2 == 0;
     own_share_ = 3 + Below(5);
     for (int ns = 0; ns < namespaces_; ++ns) {
       if (Percent(70)) wanted_own_.insert(ns);

@@ -85,7 +85,7 @@ class Judge final : public ServerObserver, public Tell {
   void CheckPlaces();
   // From now on each call that allows a creation must have reserved for it in each quota of all
   // quota APIs, in an entry that names the object.
-  void ExpectReserved(std::size_t quota_apis) { quota_apis_ = quota_apis; }
+  void ExpectReserved() { all_reserved_ = true; }
   // From now on no status may be written.
   void ExpectSilence() { silence_ = true; }
 
@@ -230,7 +230,7 @@ class Judge final : public ServerObserver, public Tell {
   std::map<std::string, base::TimePoint> later_since_;  // by uid: its list has a later format
   bool silence_ = false;
   bool unread_objects_ = false;  // there was one
-  std::size_t quota_apis_ = 0;   // each reserves for every creation; 0 if perhaps not all do
+  bool all_reserved_ = false;    // what is admitted is reserved in each quota
   bool silent_ = false;
   // Parsed lists of reservations, by text.
   mutable std::unordered_map<std::string, std::shared_ptr<const accounting::ReservationList>>

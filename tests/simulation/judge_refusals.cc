@@ -190,12 +190,10 @@ void Judge::CheckReserved(const StoredQuota& before, const StoredQuota& after) {
   }
 }
 
-// An admitted object is reserved in each quota that limits it, of all quota APIs. If only the
-// quotas of one quota API limit it, the webhook of the other API may not know it.
+// An admitted object is reserved in each quota that limits it, of all quota APIs.
 void Judge::CheckAllReserved(const Thing& after) {
   const base::TimePoint since = MemoryBegins();
-  if (quota_apis_ == 0 || !IsCalm(since)) return;
-  std::set<Resource> limiting;
+  if (!all_reserved_ || !IsCalm(since)) return;
   std::optional<std::string> lacks;
   for (const auto& [key, quota] : server_->quotas()) {
     if (!quota.enforced() || !quota.status_hard || !IsTreeCalm(quota, since)) continue;
@@ -206,11 +204,10 @@ void Judge::CheckAllReserved(const Thing& after) {
       const bool limited = quota.status_hard->contains(name) && quota.hard.contains(name);
       if (amount == 0 || !limited) continue;
       if (!IsCalmFor(quota, name, since)) continue;
-      limiting.insert(quota.resource());
       if (!named) lacks = "quota " + quota.ns + "/" + quota.name + " " + name;
     }
   }
-  if (limiting.size() < quota_apis_ || !lacks) return;
+  if (!lacks) return;
   Violation("what is admitted is not reserved: " + *lacks + ", by " + after.name);
 }
 

@@ -204,13 +204,14 @@ void Replica::Enforce(Enforced& enforced, std::uint64_t seed) {
 
 // Joins the admitters as the daemon does.
 void Replica::MakeJoint() {
-  std::vector<admission::QuotaAdmitter*> all;
+  using Admitters = std::vector<admission::QuotaAdmitter*>;
+  Admitters all;
   for (const Enforced& enforced : enforced_) all.push_back(enforced.admitter.get());
   for (Enforced& enforced : enforced_) {
     const bool alone = settings_.planted == Planted::kEachAlone;
     enforced.joint = std::make_unique<admission::JointAdmitter>(
-        timeline_.executor(), *enforced.admitter,
-        alone ? std::vector<admission::QuotaAdmitter*>{enforced.admitter.get()} : all);
+        timeline_.executor(), enforced.api.name, Admitters{enforced.admitter.get()},
+        alone ? Admitters{enforced.admitter.get()} : all);
   }
 }
 

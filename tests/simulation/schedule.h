@@ -36,7 +36,8 @@ struct Schedule {
   Api api = Api::kCore;
   bool advance = false;         // replicas reserve in advance
   bool webhooks = false;        // there are webhooks of others, which replicas watch
-  bool lagging = false;         // the API server may not know the webhook of the first quota API
+  bool shared = false;          // one webhook has the rules of both quota APIs
+  bool lagging = false;         // the API server may know only the webhook of the second quota API
   bool odd = false;             // others write what no daemon of this version would
   std::string planted;          // the name of a planted fault, or ""
   std::vector<ClockOf> clocks;  // one for each replica

@@ -64,6 +64,10 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
       schedule.webhooks = *number != 0;
       continue;
     }
+    if (name == "shared") {
+      schedule.shared = *number != 0;
+      continue;
+    }
     if (name == "lagging") {
       schedule.lagging = *number != 0;
       continue;
@@ -118,6 +122,7 @@ std::string ToText(const Schedule& schedule) {
   if (schedule.api != Api::kCore) text << " api=" << NameOf(schedule.api);
   if (schedule.advance) text << " advance=1";
   if (schedule.webhooks) text << " webhooks=1";
+  if (schedule.shared) text << " shared=1";
   if (schedule.lagging) text << " lagging=1";
   if (schedule.odd) text << " odd=1";
   if (!schedule.planted.empty()) text << " planted=" << schedule.planted;

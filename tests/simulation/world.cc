@@ -43,7 +43,7 @@ World::World(const Schedule& schedule, const std::function<void(const std::strin
   timeline_.scheduler().SetBudget(kSteps);
   judge_.Watch(server_);
   // An entry that is reserved in advance names no object.
-  if (!schedule.advance) judge_.ExpectReserved(schedule.api == Api::kJoint ? 2 : 1);
+  if (!schedule.advance) judge_.ExpectReserved();
   judge_.on_history = [this](Resource resource) {
     for (const auto& replica : replicas_) replica->link().Pump(resource);
     for (const auto& replica : ended_) replica->link().Pump(resource);

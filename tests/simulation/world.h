@@ -108,9 +108,6 @@ class World {
   [[nodiscard]] Asked AskedFor(std::size_t digit) const;
   base::Task<std::optional<admission::Answer>> Ask(Asked asked, std::optional<Thing> before,
                                                    Thing after, bool dry_run, base::Duration way);
-  base::Task<std::optional<admission::Answer>> AskSecond(Asked asked, std::optional<Thing> before,
-                                                         Thing after, bool dry_run,
-                                                         base::Duration way);
   base::Task<std::optional<admission::Answer>> AskOne(std::size_t quota_api, Replica& replica,
                                                       std::optional<Thing> before, Thing after,
                                                       bool dry_run, base::Duration way);

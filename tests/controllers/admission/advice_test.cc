@@ -14,8 +14,9 @@ using Kind = Answer::Kind;
 // Only ClusterQuotas are enforced. The quota c is over the namespaces a and b.
 struct Advised : Clustered {
   Advised() {
-    joint.emplace(io.get_executor(), *admitter, std::vector<admission::QuotaAdmitter*>{&*admitter},
-                  nullptr, std::vector<admission::QuotaAdmitter*>{&*core_admitter});
+    using Admitters = std::vector<admission::QuotaAdmitter*>;
+    joint.emplace(io.get_executor(), admitter->name(), Admitters{&*admitter}, Admitters{&*admitter},
+                  nullptr, Admitters{&*core_admitter});
     PutNamespace("a", "x");
     PutNamespace("b", "x");
     Put(ClusterQuota("c", "x", {{"pods", "3"}}));

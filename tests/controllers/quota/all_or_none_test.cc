@@ -60,15 +60,18 @@ struct TwoApis : ControllerFixture {
                           controller->object_book(), admission::NoObserver());
     shares_admitter.emplace(io.get_executor(), scheduler, shares, second->quota_book(),
                             second->object_book(), admission::NoObserver());
-    const std::vector<admission::QuotaAdmitter*> all{&*core_admitter, &*shares_admitter};
+    using Admitters = std::vector<admission::QuotaAdmitter*>;
+    const Admitters all{&*core_admitter, &*shares_admitter};
     const auto may_call = [this](const std::string& quota_api, const api::GroupResource&,
                                  std::string_view) {
       return quota_api != "shares" || shares_may_be_called;
     };
-    joint_core.emplace(io.get_executor(), *core_admitter, all, may_call);
-    joint_shares.emplace(io.get_executor(), *shares_admitter, all, may_call);
-    handler =
-        webhook::NewHandler({&*joint_core, &*joint_shares}, admission::NoObserver(), scheduler);
+    const auto executor = io.get_executor();
+    joint_core.emplace(executor, "core", Admitters{&*core_admitter}, all, may_call);
+    joint_shares.emplace(executor, "shares", Admitters{&*shares_admitter}, all, may_call);
+    joint_both.emplace(executor, "core.shares", all, all, may_call);
+    handler = webhook::NewHandler({&*joint_core, &*joint_shares, &*joint_both},
+                                  admission::NoObserver(), scheduler);
   }
   ~TwoApis() {
     running.Cancel();
@@ -82,7 +85,8 @@ struct TwoApis : ControllerFixture {
     cluster.Put(kShares, MakeQuota("share", others));
     RunFor(1s);
   }
-  // The creation of this pod is reviewed for one quota API; it is not stored.
+  // The webhook of this quota API is called for the creation of a pod, which is not stored. The one
+  // of both is called "core.shares".
   LastAnswer& Call(const std::string& quota_api, const std::string& name, bool dry_run = false) {
     json::Value pod = MakePod(name);
     pod.Make({"metadata", "uid"}) = "uid-of-" + name;
@@ -124,6 +128,7 @@ struct TwoApis : ControllerFixture {
   bool shares_may_be_called = true;
   std::optional<admission::JointAdmitter> joint_core;
   std::optional<admission::JointAdmitter> joint_shares;
+  std::optional<admission::JointAdmitter> joint_both;
   http::Handler handler;
   base::TaskGroup running{io.get_executor()};
   base::TaskGroup calls{io.get_executor()};
@@ -194,6 +199,10 @@ TEST_CASE("all or none: an outage of one quota API affects only what its webhook
   const LastAnswer& unaffected = f.Call("core", "q");
   f.RunFor(200ms);
   CHECK(f.Allowed(unaffected));
+  // The call itself shows that the API server has a rule of both.
+  const LastAnswer& of_both = f.Call("core.shares", "r");
+  f.RunFor(6s);
+  CHECK_FALSE(f.Allowed(of_both));
   f.RunFor(30s);
   CHECK(f.Used("quota") == "pods=0");
 }
@@ -232,7 +241,7 @@ TEST_CASE("all or none: a call decides for all quota APIs even if it is the only
   TwoApis f;
   f.PutQuotas({{"pods", "5"}}, {{"pods", "2"}});
   f.RunFor(1min);  // the rules are stored for long
-  const std::string only = GENERATE("core", "shares");
+  const std::string only = GENERATE("core", "shares", "core.shares");
   for (const char* const name : {"p", "q", "r"}) {
     f.Call(only, name);
     f.RunFor(200ms);
@@ -258,16 +267,21 @@ TEST_CASE("all or none: the second call for a creation writes nothing", "[quota]
   CHECK(f.cluster.writes.size() == before + 2);  // one of each quota
 }
 
-TEST_CASE("all or none: a webhook whose quotas do not limit a request leaves it to the others",
+// Quota APIs share the rules of one webhook, so the one that is called may have no quota itself.
+TEST_CASE("all or none: a webhook without quotas of its own decides for the other quota APIs",
           "[quota]") {
   TwoApis f;
   const bool core = GENERATE(false, true);
   f.cluster.Put(core ? kQuotas : kShares, MakeQuota(core ? "quota" : "share", {{"pods", "1"}}));
   f.RunFor(1s);
-  const LastAnswer& other = f.Call(core ? "shares" : "core", "p");
+  const char* const other = core ? "shares" : "core";
+  f.Call(other, "p");
   f.RunFor(200ms);
-  CHECK(f.Allowed(other));
-  CHECK((core ? f.Used("quota") : "pods=" + f.UsedShare()) == "pods=0");
+  f.Call(other, "q");
+  f.RunFor(200ms);
+  CHECK(f.Allowed(f.answers[0]));
+  CHECK_FALSE(f.Allowed(f.answers[1]));
+  CHECK((core ? f.Used("quota") : "pods=" + f.UsedShare()) == "pods=1");
 }
 
 }  // namespace

@@ -66,8 +66,9 @@ struct Clustered : ControllerFixture {
                           controller->object_book(), batches);
     admitter.emplace(io.get_executor(), scheduler, quotas, controller2->quota_book(),
                      controller2->object_book(), batches, std::move(admitter_options));
-    joint.emplace(io.get_executor(), *admitter,
-                  std::vector<admission::QuotaAdmitter*>{&*core_admitter, &*admitter});
+    using Admitters = std::vector<admission::QuotaAdmitter*>;
+    joint.emplace(io.get_executor(), admitter->name(), Admitters{&*admitter},
+                  Admitters{&*core_admitter, &*admitter});
   }
   ~Clustered() {
     running.Cancel();
