@@ -235,14 +235,14 @@ std::optional<base::TimePoint> WebhookPlan::NextDeadline() const {
 }
 
 std::vector<const WebhookPlan::Rule*> WebhookPlan::SharedWith(const Rule& rule) const {
-  const auto& [quota_apis, resource] = std::tie(options_.quota_apis, rule.guarded.resource);
+  const std::vector<std::string>& quota_apis = options_.quota_apis;
   const auto is_enforced = [&](const Rule& one) {
     return std::ranges::find(quota_apis, one.guarded.quota_api) != quota_apis.end();
   };
   if (!is_enforced(rule)) return {&rule};
   std::vector<const Rule*> shared;
   for (const std::string& quota_api : quota_apis) {
-    const Rule* const other = Find(quota_api, resource);
+    const Rule* const other = Find(quota_api, rule.guarded.resource);
     if (other != nullptr && AsksTheSame(other->guarded, rule.guarded)) shared.push_back(other);
   }
   return shared;
