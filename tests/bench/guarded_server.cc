@@ -264,9 +264,9 @@ void GuardedServer::WaitUntilEnforced() {
     return "";
   };
   const auto missing = [&] {
-    const std::string of_first = missing_of(QuotaCollection());
-    if (!of_first.empty() || guard_ != Guard::kBoth) return of_first;
-    return missing_of(e2e::ClusterQuotas::Path());
+    std::string lacks = missing_of(QuotaCollection());
+    if (lacks.empty() && guard_ == Guard::kBoth) lacks = missing_of(e2e::ClusterQuotas::Path());
+    return lacks;
   };
   e2e::Eventually("every name of the quotas is enforced", missing, kPatience);
 }
