@@ -11,6 +11,7 @@
 #include "pkg/webhook/certificate_secret.h"
 #include "pkg/webhook/handler.h"
 #include "pkg/webhook/removal.h"
+#include "pkg/webhook/shared_rules.h"
 
 namespace manager {
 namespace {

@@ -286,24 +286,6 @@ bool IsPlainText(std::string_view text) {
 
 }  // namespace
 
-std::string Together(const std::set<std::string>& quota_apis) {
-  std::string together;
-  for (const std::string& quota_api : quota_apis) {
-    together.append(together.empty() ? "" : ".").append(quota_api);
-  }
-  return together;
-}
-
-std::vector<std::string> QuotaApisIn(std::string_view together) {
-  std::vector<std::string> quota_apis;
-  for (std::size_t begin = 0; begin <= together.size();) {
-    const std::size_t end = std::min(together.find('.', begin), together.size());
-    quota_apis.emplace_back(together.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return quota_apis;
-}
-
 std::set<std::string, std::less<>> ConfigurationOptions::Exempt() const {
   std::set<std::string, std::less<>> exempt(exempt_namespaces.begin(), exempt_namespaces.end());
   if (const auto* service = std::get_if<ServiceReference>(&endpoint)) exempt.insert(service->ns);

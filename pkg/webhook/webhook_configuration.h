@@ -95,12 +95,6 @@ std::optional<api::LabelRequirement> Negation(const api::LabelRequirement& requi
 // path of the URL if there is one.
 inline constexpr std::string_view kValidatePath = "/validate/";
 
-// The name of quota APIs that share a webhook, for its path: "cluster.core". The names must have no
-// dot. A path of a Service may have nothing but letters, digits, '-' and '.' between slashes.
-std::string Together(const std::set<std::string>& quota_apis);
-// The quota APIs of such a name.
-std::vector<std::string> QuotaApisIn(std::string_view together);
-
 // True if a rule of ours may name the resource: no wildcard, no subresource.
 bool IsPlain(const api::GroupResource& resource);
 

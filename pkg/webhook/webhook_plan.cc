@@ -1,12 +1,14 @@
 #include "pkg/webhook/webhook_plan.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
 #include "pkg/http/certificate.h"
 #include "pkg/webhook/certificate_keyring.h"
 #include "pkg/webhook/ownership.h"
+#include "pkg/webhook/shared_rules.h"
 #include "pkg/webhook/stored_configuration.h"
 
 namespace webhook {
@@ -18,17 +20,9 @@ bool IsOlder(const json::Value& live, const json::Value& known) {
              .value_or(false);
 }
 
-// A rule with label keys writes its names once more for each key.
-constexpr std::size_t kMostNamesOfShared = kMostNamespaces;
-
 GuardedResource WithoutNamespaces(GuardedResource guarded) {
   guarded.namespaces = {};
   return guarded;
-}
-
-bool AsksTheSame(const GuardedResource& a, const GuardedResource& b) {
-  return a.resource == b.resource && a.version == b.version && a.updates == b.updates &&
-         a.update_condition == b.update_condition && a.subresources == b.subresources;
 }
 
 // The rules that are stored, by quota API and resource. A shared one is there for each of its quota
@@ -234,57 +228,25 @@ std::optional<base::TimePoint> WebhookPlan::NextDeadline() const {
   return next;
 }
 
-std::vector<const WebhookPlan::Rule*> WebhookPlan::SharedWith(const Rule& rule) const {
-  const std::vector<std::string>& quota_apis = options_.quota_apis;
-  const auto is_enforced = [&](const Rule& one) {
-    return std::ranges::find(quota_apis, one.guarded.quota_api) != quota_apis.end();
-  };
-  if (!is_enforced(rule)) return {&rule};
-  std::vector<const Rule*> shared;
-  for (const std::string& quota_api : quota_apis) {
-    const Rule* const other = Find(quota_api, rule.guarded.resource);
-    if (other != nullptr && AsksTheSame(other->guarded, rule.guarded)) shared.push_back(other);
-  }
-  return shared;
-}
-
-std::vector<GuardedResource> WebhookPlan::StoredAs(const std::vector<const Rule*>& rules) {
-  std::vector<GuardedResource> each;
-  std::set<std::string> quota_apis;
-  Namespaces all{.all_but = false};
-  for (const Rule* rule : rules) {
-    GuardedResource& one = each.emplace_back(rule->guarded);
-    quota_apis.insert(one.quota_api);
-    if (rule->places.contains(Place{})) {
-      all = {};
-      continue;
-    }
+json::Value WebhookPlan::Desired() const {
+  std::vector<GuardedResource> enforced;
+  std::vector<GuardedResource>
+      others;  // they go after the grace period, and are not touched before
+  for (const auto& [key, rule] : rules_) {
+    if (is_open_) break;
+    const bool is_enforced =
+        std::ranges::find(options_.quota_apis, key.first) != options_.quota_apis.end();
+    GuardedResource& one = (is_enforced ? enforced : others).emplace_back(rule.guarded);
+    if (rule.places.contains(Place{})) continue;
     one.namespaces.all_but = false;
-    for (const auto& [place, state] : rule->places) {
+    for (const auto& [place, state] : rule.places) {
       const bool named = place.kind == Place::Kind::kNamed;
       (named ? one.namespaces.names : one.namespaces.label_keys).insert(place.text);
     }
-    if (all.all_but) continue;
-    all.names.insert(one.namespaces.names.begin(), one.namespaces.names.end());
-    all.label_keys.insert(one.namespaces.label_keys.begin(), one.namespaces.label_keys.end());
   }
-  const bool many = all.label_keys.size() > kMostLabelKeys ||
-                    all.names.size() * (1 + all.label_keys.size()) > kMostNamesOfShared;
-  if (each.size() == 1 || many) return each;
-  GuardedResource shared = std::move(each.front());
-  shared.quota_api = Together(quota_apis);
-  shared.namespaces = std::move(all);
-  return {std::move(shared)};
-}
-
-json::Value WebhookPlan::Desired() const {
-  std::vector<GuardedResource> guarded;
-  for (const auto& [key, rule] : rules_) {
-    if (is_open_) break;
-    const std::vector<const Rule*> shared = SharedWith(rule);
-    if (shared.front() == &rule) std::ranges::move(StoredAs(shared), std::back_inserter(guarded));
-  }
-  return DesiredConfiguration(options_.configuration, guarded, ca_pem_.value_or(""));
+  std::vector<GuardedResource> stored = Shared(enforced);
+  std::ranges::move(others, std::back_inserter(stored));
+  return DesiredConfiguration(options_.configuration, stored, ca_pem_.value_or(""));
 }
 
 std::optional<WebhookPlan::Write> WebhookPlan::Next() const {

@@ -147,12 +147,6 @@ class WebhookPlan {
   [[nodiscard]] bool MayGiveUp(const Rule& rule, const State& state) const;
   [[nodiscard]] const Rule* Find(std::string_view quota_api,
                                  const api::GroupResource& resource) const;
-  // The rules that may be stored as one with this one, itself among them: those of all quota APIs
-  // that want the same of the resource.
-  [[nodiscard]] std::vector<const Rule*> SharedWith(const Rule& rule) const;
-  // These rules as they shall be stored: one for all of them, or one for each if that would select
-  // too many namespaces.
-  [[nodiscard]] static std::vector<GuardedResource> StoredAs(const std::vector<const Rule*>& rules);
   static std::set<Place> PlacesOf(const Namespaces& namespaces);
   void Want(const GuardedResource& guarded, WantedPlaces& wanted);
   void NoticeUnwanted(base::TimePoint now, const std::string& quota_api,

@@ -1,4 +1,6 @@
-// Rules that several quota APIs share (webhook_plan.h).
+// Rules that several quota APIs share, as the plan stores them.
+
+#include "pkg/webhook/shared_rules.h"
 
 #include "pkg/webhook/stored_configuration.h"
 #include "pkg/webhook/webhook_plan.h"
