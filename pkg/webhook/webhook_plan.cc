@@ -230,8 +230,8 @@ std::optional<base::TimePoint> WebhookPlan::NextDeadline() const {
 
 json::Value WebhookPlan::Desired() const {
   std::vector<GuardedResource> enforced;
-  std::vector<GuardedResource>
-      others;  // they go after the grace period, and are not touched before
+  // Of quota APIs that are not enforced any more: they go after the grace period, as they are.
+  std::vector<GuardedResource> others;
   for (const auto& [key, rule] : rules_) {
     if (is_open_) break;
     const bool is_enforced =

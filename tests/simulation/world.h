@@ -95,8 +95,6 @@ class World {
   [[nodiscard]] bool IsKnown(const std::string& ns) const;
   void ProbeTree();
   void ProbeTreeWith(const Thing& claim);
-  // True if some ClusterQuota reaches the namespace, and all replicas know it.
-  [[nodiscard]] bool IsInTree(const std::string& ns) const;
   void PutChildren(const Action& action);
 
   // clients.cc

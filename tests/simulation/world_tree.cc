@@ -146,13 +146,6 @@ bool World::TreeShown() const {
   });
 }
 
-bool World::IsInTree(const std::string& ns) const {
-  const Thing anything{.ns = ns};
-  return TreeShown() && std::ranges::any_of(server_.quotas(), [&](const auto& entry) {
-           return entry.second.ns.empty() && Matches(entry.second, anything);
-         });
-}
-
 // All quotas over this namespace could be read and counted.
 bool World::IsKnown(const std::string& ns) const {
   const Thing claim{.ns = ns, .gold = true};
