@@ -4,7 +4,6 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <utility>
 
 #include "tests/e2e/harness/admission.h"
 #include "tests/e2e/harness/load_balancer.h"
@@ -87,10 +86,10 @@ void WaitUntilQuiet(Scenario& s, const Daemon& daemon) {
         return list.find(R"("reservations")") == std::string::npos ? "" : list;
       },
       Stretched(30s));
-  std::size_t logged = 0;
+  // A worker that has sent a write is busy until it has read the answer.
   Eventually("the daemon has got its answers", [&]() -> std::string {
-    const std::size_t now = daemon.Log().size();
-    return std::exchange(logged, now) == now ? "" : "it still logs";
+    const auto busy = daemon.Metric("workqueue_unfinished_work_seconds");
+    return busy && *busy == 0 ? "" : "a worker is busy";
   });
 }
 
