@@ -69,6 +69,7 @@ AdmissionService::AdmissionService(base::asio::any_io_executor executor, base::S
       keeper_(executor, scheduler, client, *this, keeper),
       other_webhooks_(scheduler, client, keeper.plan.configuration.name, keeper.reflector,
                       [this](base::Duration longest) { FollowWebhooks(longest); }),
+      admitter_(executor, scheduler, observer_, AdmitterOptions()),
       tasks_(executor),
       closing_(executor) {}
 
@@ -130,9 +131,9 @@ bool AdmissionService::IsGuarded(const std::string& quota_api, const api::GroupR
     // Quotas of exempt namespaces are counted and shown, although no rule guards their names.
     return exempt_.named().contains(quota.ns) || keeper_.Stored(quota_api, resource, quota.ns);
   }
-  const auto enforced = enforced_.find(quota_api);
-  if (enforced == enforced_.end() || enforced->second->controller == nullptr) return false;
-  const quota::LimitedPlaces* const places = enforced->second->controller->places();
+  const controllers::QuotaController* const controller = ControllerOf(quota_api);
+  if (controller == nullptr) return false;
+  const quota::LimitedPlaces* const places = controller->places();
   const quota::LimitedPlaces::Counts* const below =
       places == nullptr ? nullptr : places->Below(quota.name);
   return below != nullptr && keeper_.Stored(quota_api, resource, LimitedIn(*below));
@@ -161,37 +162,37 @@ admission::QuotaAdmitterOptions AdmissionService::AdmitterOptions() const {
       std::max<std::size_t>(1, std::min(options.max_waiting_in_namespace, options.max_waiting / 4));
   options.warn_near_limits = options_.warn_near_limits;
   options.exempt_namespaces = exempt_.all();
+  options.may_call = [this](const std::string& quota_api, const api::GroupResource& resource,
+                            std::string_view ns) {
+    return !keeper_.IsAbsent(quota_api, resource, ns);
+  };
   return options;
 }
 
-AdmissionService::Judge::Judge(AdmissionService& service, const quota::QuotaApi& api)
-    : book(service.scheduler_),
-      admitter(service.executor_, service.scheduler_, api, book, book, service.observer_,
-               service.AdmitterOptions()) {}
-
 void AdmissionService::Advise(const quota::QuotaApi& api) {
   NoteType(api);
-  advisers_[api.name] = std::make_unique<Judge>(*this, api);
+  admitter_.Advise(api);
 }
 
 void AdmissionService::Enforce(const quota::QuotaApi& api) {
   NoteType(api);
-  enforced_[api.name] = std::make_unique<Enforced>(*this, api);
+  enforced_[api.name] = nullptr;
+  admitter_.Enforce(api);
 }
 
-admission::SwitchedBook& AdmissionService::BookOf(const std::string& quota_api) {
+controllers::QuotaController* AdmissionService::ControllerOf(const std::string& quota_api) const {
   const auto enforced = enforced_.find(quota_api);
-  return enforced != enforced_.end() ? enforced->second->book : advisers_.at(quota_api)->book;
+  return enforced == enforced_.end() ? nullptr : enforced->second;
 }
 
 void AdmissionService::Attach(const std::string& quota_api,
                               controllers::QuotaController& controller) {
   if (const auto enforced = enforced_.find(quota_api); enforced != enforced_.end()) {
-    enforced->second->controller = &controller;
+    enforced->second = &controller;
     // Before the first review: its reservation must be held long enough.
     controller.SetSlowestWebhook(other_webhooks_.Longest());
   }
-  BookOf(quota_api).Open(controller.quota_book(), controller.object_book());
+  admitter_.Open(quota_api, controller.quota_book(), controller.object_book());
 }
 
 // If a slower webhook was added in a gap of the watch, it is known or assumed before the shortest
@@ -199,27 +200,25 @@ void AdmissionService::Attach(const std::string& quota_api,
 static_assert(webhook::OtherWebhooks::kPatience < accounting::HoldFor({}));
 
 void AdmissionService::FollowWebhooks(base::Duration slowest) {
-  for (const auto& [name, enforced] : enforced_) {
-    if (enforced->controller == nullptr) continue;
-    enforced->controller->SetSlowestWebhook(slowest);
+  for (const auto& [name, controller] : enforced_) {
+    if (controller != nullptr) controller->SetSlowestWebhook(slowest);
   }
 }
 
 base::Task<void> AdmissionService::Detach(std::string quota_api) {
   if (const auto enforced = enforced_.find(quota_api); enforced != enforced_.end()) {
-    enforced->second->controller = nullptr;
+    enforced->second = nullptr;
   }
-  admission::SwitchedBook& book = BookOf(quota_api);
   base::TaskGroup closing(executor_);  // its Join() waits even if the caller is cancelled
-  closing.Spawn("close book", [&book] { return book.Close(); });
+  closing.Spawn("close book", [&] { return admitter_.Close(quota_api); });
   co_await closing.Join();
 }
 
 void AdmissionService::WantRules(const std::string& quota_api) {
-  const auto enforced = enforced_.find(quota_api);
-  if (enforced == enforced_.end() || enforced->second->controller == nullptr) return;
-  const controllers::Tracker& tracker = enforced->second->controller->tracker();
-  const quota::LimitedPlaces* const places = enforced->second->controller->places();
+  const controllers::QuotaController* const controller = ControllerOf(quota_api);
+  if (controller == nullptr) return;
+  const controllers::Tracker& tracker = controller->tracker();
+  const quota::LimitedPlaces* const places = controller->places();
   std::vector<webhook::GuardedResource> wanted;
   for (const auto* evaluator : tracker.Constrained()) {
     wanted.push_back(webhook::Guarded(quota_api, *evaluator));
@@ -261,50 +260,18 @@ void AdmissionService::WantNoRules(const std::string& quota_api) {
 }
 
 void AdmissionService::TellExempt() {
-  for (const auto& [name, enforced] : enforced_) {
-    if (enforced->controller != nullptr) enforced->controller->OnExempt();
+  for (const auto& [name, controller] : enforced_) {
+    if (controller != nullptr) controller->OnExempt();
   }
 }
 
 void AdmissionService::OnStoredRules() {
-  for (const auto& [name, enforced] : enforced_) {
-    if (enforced->controller != nullptr) enforced->controller->OnGuards();
-  }
-}
-
-// Joins all quota APIs: quotas of the namespace decide before ClusterQuotas.
-void AdmissionService::MakeJoint() {
-  std::vector<admission::QuotaAdmitter*> all;
-  for (const bool cluster : {false, true}) {
-    for (const auto& [name, enforced] : enforced_) {
-      if (enforced->cluster == cluster) all.push_back(&enforced->admitter);
-    }
-  }
-  const auto may_call = [this](const std::string& quota_api, const api::GroupResource& resource,
-                               std::string_view ns) {
-    return !keeper_.IsAbsent(quota_api, resource, ns);
-  };
-  std::vector<admission::QuotaAdmitter*> advisers;
-  for (const auto& [name, adviser] : advisers_) advisers.push_back(&adviser->admitter);
-  // Any of them may share a webhook, so there is one for each subset.
-  CHECK(all.size() < 8);
-  for (unsigned subset = 1; subset < 1U << all.size(); ++subset) {
-    std::vector<admission::QuotaAdmitter*> own;
-    std::set<std::string> names;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if ((subset >> i & 1U) == 0) continue;
-      own.push_back(all[i]);
-      names.insert(all[i]->name());
-    }
-    joint_.push_back(std::make_unique<admission::JointAdmitter>(
-        executor_, webhook::Together(names), std::move(own), all, may_call, advisers));
+  for (const auto& [name, controller] : enforced_) {
+    if (controller != nullptr) controller->OnGuards();
   }
 }
 
 base::Result<void> AdmissionService::Listen(debug::Health& health) {
-  MakeJoint();
-  std::vector<admission::Admitter*> admitters;
-  for (const auto& joint : joint_) admitters.push_back(joint.get());
   http::ServerOptions options = webhook::WebhookServerOptions();
   options.address = options_.admission->address;
   options.port = options_.admission->port;
@@ -314,7 +281,7 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   if (!placeholder) return placeholder.error();
   options.tls = TlsWith(placeholder->cert_pem, placeholder->key_pem);
   auto server =
-      http::NewServer(executor_, options, webhook::NewHandler(admitters, observer_, scheduler_));
+      http::NewServer(executor_, options, webhook::NewHandler(admitter_, observer_, scheduler_));
   if (!server) return server.error();
   server_ = std::move(*server);
   ExposeServer(registry_, "admission", *server_);
@@ -417,7 +384,7 @@ base::Task<void> AdmissionService::Run() {
   tasks_.Spawn("refusals", [this] { return refusals_.Run(); });
   co_await server_->Run();
   co_await base::IgnoreCancellation();  // current reviews end by themselves, within their deadline
-  for (const auto& [name, enforced] : enforced_) co_await enforced->admitter.Stop();
+  co_await admitter_.Stop();
   // Only now: as long as reviews are answered, certificate and rules must be maintained.
   tasks_.Cancel();
   co_await tasks_.Join();

@@ -1,7 +1,7 @@
 #pragma once
 
-// The daemon's admission: the HTTPS server, its certificate, the webhook configuration, and an
-// admitter for each enforced quota API. Only wiring; pkg/admission decides.
+// The daemon's admission: the HTTPS server, its certificate, the webhook configuration, and the
+// admitter of all enforced quota APIs. Only wiring; pkg/admission decides.
 //
 // Single-threaded. Constructor arguments must outlive it; Run() must have returned before it is
 // destroyed.
@@ -15,10 +15,8 @@
 #include "cmd/quota-controller-manager/admission_observer.h"
 #include "cmd/quota-controller-manager/flags.h"
 #include "controllers/quota/quota_controller.h"
-#include "pkg/admission/joint_admitter.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/admission/refusal_reporter.h"
-#include "pkg/admission/switched_book.h"
 #include "pkg/debug/health.h"
 #include "pkg/http/server.h"
 #include "pkg/metrics/admission_metrics.h"
@@ -81,23 +79,10 @@ class AdmissionService final : public webhook::StoredRulesListener {
   void OnStoredRules() override;
 
  private:
-  // The quotas of one API, whoever enforces them.
-  struct Judge {
-    Judge(AdmissionService& service, const quota::QuotaApi& api);
-    admission::SwitchedBook book;
-    admission::QuotaAdmitter admitter;
-  };
-  struct Enforced : Judge {
-    Enforced(AdmissionService& service, const quota::QuotaApi& api)
-        : Judge(service, api), cluster(api.form.cluster) {}
-    controllers::QuotaController* controller = nullptr;  // null: none is attached
-    const bool cluster;                                  // its quotas have no namespace
-  };
   [[nodiscard]] admission::QuotaAdmitterOptions AdmitterOptions() const;
   void NoteType(const quota::QuotaApi& api);
-  // REQUIRES: Enforce() or Advise() was called with this API.
-  [[nodiscard]] admission::SwitchedBook& BookOf(const std::string& quota_api);
-  void MakeJoint();
+  // Null: the quota API is not enforced, or no controller is attached.
+  [[nodiscard]] controllers::QuotaController* ControllerOf(const std::string& quota_api) const;
   AdmissionService(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                    client::ApiClient& client, metrics::Registry& registry, const Options& options,
                    const webhook::WebhookKeeperOptions& keeper);
@@ -138,10 +123,9 @@ class AdmissionService final : public webhook::StoredRulesListener {
   std::unique_ptr<webhook::CertificateSource> certificates_;
   webhook::CertificateSource::Listener certificate_listener_;
   std::unique_ptr<webhook::ClientAuthority> clients_;  // null: every client may call
-  std::map<std::string, std::unique_ptr<Enforced>> enforced_;
-  std::map<std::string, std::unique_ptr<Judge>> advisers_;  // of other quota APIs
-  // Each answers the webhook of one quota API, or one that several share. Set by Listen().
-  std::vector<std::unique_ptr<admission::JointAdmitter>> joint_;
+  // The controllers of the enforced quota APIs; null: none is attached.
+  std::map<std::string, controllers::QuotaController*> enforced_;
+  admission::QuotaAdmitter admitter_;
   std::unique_ptr<http::Server> server_;
   base::TaskGroup tasks_;
   base::TaskGroup closing_;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Decides reviews for one quota API. The HTTP side (pkg/webhook/handler.h) knows nothing of quotas:
-// it parses a review, calls the Admitter, and sends the answer.
+// Decides reviews for the enforced quota APIs. The HTTP side (pkg/webhook/handler.h) knows nothing
+// of quotas: it parses a review, calls the Admitter, and sends the answer.
 //
 // Single-threaded.
 
@@ -18,10 +18,10 @@ namespace admission {
 class Admitter {
  public:
   virtual ~Admitter() = default;
-  // The quota API's name: "core".
-  [[nodiscard]] virtual const std::string& name() const = 0;
-  // The wanted fields for ParseReview(). Empty if this quota API does not count the resource, or
-  // counts only the number of objects.
+  // The names of the enforced quota APIs: "core". A webhook is for one of them, or for several.
+  [[nodiscard]] virtual std::vector<std::string> quota_apis() const = 0;
+  // The wanted fields for ParseReview(). Empty if no quota API counts the resource, or if it counts
+  // only the number of objects.
   [[nodiscard]] virtual std::vector<std::string> FieldsOf(const api::GroupResource& resource) = 0;
   // Decides before `deadline`, and reserves what it admits. After the deadline it answers
   // kUnavailable.

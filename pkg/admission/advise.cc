@@ -23,26 +23,37 @@ std::optional<quota::Verdict> RefusalBy(const quota::Quota& quota, const quota::
 
 }  // namespace
 
-// The quota is read live, because the watch may not have shown yet that there is room again.
-base::Task<std::optional<Answer>> QuotaAdmitter::Advise(Review review, base::TimePoint deadline) {
-  if (!MayLimit(review) || !KnowsQuotas(review.ns)) co_return std::nullopt;
-  const std::shared_ptr<Waiter> waiter = Take(std::move(review), deadline);
-  if (waiter == nullptr || LacksOldObject(waiter->review)) co_return std::nullopt;
-  const auto prepared = Prepare(*waiter);
-  if (!prepared || !waiter->flaw.empty()) co_return std::nullopt;
-  std::optional<quota::Quota> full;
-  for (const quota::Quota* quota : QuotasIn(waiter->review.ns)) {
-    if (!full && RefusalBy(*quota, waiter->request)) full = *quota;
+base::Task<std::optional<Answer>> QuotaAdmitter::Advice(std::shared_ptr<Waiter> waiter) {
+  const bool charges = std::ranges::any_of(
+      waiter->asks, [](const auto& ask) { return ask->source().api.form.cluster; });
+  for (const auto& source : sources_) {
+    if (!charges || !source->advises || !Concerns(*source, waiter->review)) continue;
+    auto refusal = co_await AdviceOf(*source, waiter);
+    if (refusal) co_return refusal;
   }
-  if (!full) co_return std::nullopt;
-  const std::string uid = full->uid;
-  const base::TimePoint until = std::min<base::TimePoint>(deadline, scheduler_.Now() + kReadsFor);
-  const auto stored = co_await book_.Read(*std::move(full), until);
+  co_return std::nullopt;
+}
+
+// The quota is read live, because the watch may not have shown yet that there is room again.
+base::Task<std::optional<Answer>> QuotaAdmitter::AdviceOf(QuotaSource& source,
+                                                          std::shared_ptr<Waiter> waiter) {
+  const std::unique_ptr<Ask> ask = Ask::Of(source, waiter->review);
+  if (ask == nullptr) co_return std::nullopt;
+  const std::vector<const quota::Quota*> quotas = ask->Quotas();
+  const auto read = ask->Read(scheduler_.WallNow(), quotas, nullptr);
+  if (!read || !ask->flaw().empty()) co_return std::nullopt;
+  const auto refuses = [&](const auto* one) { return RefusalBy(*one, ask->request()).has_value(); };
+  const auto full = std::ranges::find_if(quotas, refuses);
+  if (full == quotas.end()) co_return std::nullopt;
+  const std::string uid = (*full)->uid;
+  const base::TimePoint until =
+      std::min<base::TimePoint>(waiter->deadline, scheduler_.Now() + kReadsFor);
+  const auto stored = co_await source.book->Read(**full, until);
   if (!stored || stored->uid != uid) co_return std::nullopt;
-  LookAgain(*waiter);
-  const auto refusal = RefusalBy(*stored, waiter->request);
+  ask->LookAgain();
+  const auto refusal = RefusalBy(*stored, ask->request());
   if (!refusal) co_return std::nullopt;
-  co_return AnswerOf(api_, *refusal, {});
+  co_return RefusalOf(source.api, *refusal);
 }
 
 }  // namespace admission

@@ -20,7 +20,7 @@ Answer Refuse(int code, std::string message, std::string_view reason);
 Answer Unavailable(std::string message);
 // The answer after a write that failed permanently. It has the API server's own text.
 Answer Failed(const base::Error& error);
-Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
-                std::vector<std::string> warnings);
+// The refusal of quotas of this quota API.
+Answer RefusalOf(const quota::QuotaApi& api, const quota::Verdict& verdict);
 
 }  // namespace admission

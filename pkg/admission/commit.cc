@@ -109,11 +109,10 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
       scheduler_.Now() + (LastWriteOf(batch) - scheduler_.Now()) / kShareForOthers;
   while (KeepUnanswered(batch)) {
     // A quota that appeared or changed during a write may limit what a class determines.
-    if (std::ranges::any_of(batch, [this](const auto& waiter) { return LacksClass(*waiter); })) {
-      co_await ResolveClassesOf(batch);
+    if (std::ranges::any_of(batch, [](const auto& waiter) { return LacksClass(*waiter); })) {
+      co_await ReadClassesOf(batch);
       continue;
     }
-    for (const std::shared_ptr<Waiter>& waiter : batch) LookAgain(*waiter);
     const base::TimePoint last = LastWriteOf(batch);
     if (scheduler_.Now() >= last) {
       // Wait() answers them at their deadlines.
@@ -131,9 +130,7 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
       continue;
     }
     Number(plan);
-    const auto writes =
-        std::ranges::count(plan.grants, ReservePlan::From::kWrite, &ReservePlan::from);
-    observer_.OnBatch(api_.name, batch.size(), static_cast<std::size_t>(writes));
+    TellBatch(plan);
     const std::vector<base::Result<void>> outcomes = co_await Reserve(plan.grants, last);
     yields_until = {};
     if (Settle(batch, plan, outcomes)) continue;
@@ -144,7 +141,7 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
 
 // Removes the requests that were answered or abandoned. Returns false if none is left.
 bool QuotaAdmitter::KeepUnanswered(Batch& batch) {
-  std::erase_if(batch, [this](const std::shared_ptr<Waiter>& waiter) {
+  std::erase_if(batch, [](const std::shared_ptr<Waiter>& waiter) {
     if (waiter->abandoned) WithdrawAll(*waiter);
     return waiter->abandoned || waiter->answer;
   });
@@ -161,10 +158,10 @@ base::TimePoint QuotaAdmitter::LastWriteOf(const Batch& batch) {
 }
 
 // A request whose classes cannot be read is answered 503.
-base::Task<void> QuotaAdmitter::ResolveClassesOf(Batch batch) {
+base::Task<void> QuotaAdmitter::ReadClassesOf(Batch batch) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const auto resolved = co_await ResolveClasses(batch[i]);
-    if (!resolved) Conclude(*batch[i], Unavailable(resolved.error().message));
+    const auto read = co_await ReadClasses(batch[i]);
+    if (!read) Conclude(*batch[i], Unavailable(read.error().message));
   }
 }
 
@@ -172,6 +169,24 @@ void QuotaAdmitter::Number(BatchPlan& plan) {
   for (PlannedGrants& grants : plan.grants) {
     for (Grant& grant : grants.grants) grant.number = ++grants_;
   }
+}
+
+void QuotaAdmitter::TellBatch(const BatchPlan& plan) const {
+  std::vector<std::size_t> requests(sources_.size());
+  std::vector<std::size_t> writes(sources_.size());
+  for (const Decision& decision : plan.decisions) {
+    for (const Judgement& judgement : decision.judgements) ++requests[judgement.source];
+  }
+  for (const PlannedGrants& grants : plan.grants) {
+    if (grants.from == ReservePlan::From::kWrite) ++writes[grants.source];
+  }
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (requests[i] > 0) observer_.OnBatch(sources_[i]->api.name, requests[i], writes[i]);
+  }
+}
+
+QuotaBook& QuotaAdmitter::BookOf(const PlannedGrants& grants) const {
+  return *sources_[grants.source]->book;
 }
 
 // The caller keeps `grants` until this returns. Grants without a write are made before the first
@@ -182,12 +197,12 @@ base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Reserve(
   base::TaskGroup group(executor_);
   for (std::size_t i = 0; i < grants.size(); ++i) {
     if (grants[i].from != ReservePlan::From::kWrite) {
-      if (!book_.Draw(grants[i])) outcomes[i] = ChangedMeanwhile(grants[i].quota);
+      if (!BookOf(grants[i]).Draw(grants[i])) outcomes[i] = ChangedMeanwhile(grants[i].quota);
       continue;
     }
     group.Spawn("reserve", [this, &grants, &outcomes, i, deadline]() -> base::Task<void> {
       ReservePlan plan = grants[i];
-      const auto outcome = co_await book_.Reserve(std::move(plan), deadline);
+      const auto outcome = co_await BookOf(grants[i]).Reserve(std::move(plan), deadline);
       outcomes[i] = outcome;
     });
   }
@@ -196,9 +211,9 @@ base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Reserve(
 }
 
 // Each request remembers the grants that it relies on, so that they can be withdrawn.
-void QuotaAdmitter::RecordGrants(const PlannedGrants& made, const Batch& batch) {
+void QuotaAdmitter::RecordGrants(const PlannedGrants& made, const Batch& batch) const {
   const auto record = [&](std::size_t member, const Grant& grant) {
-    batch[member]->granted.push_back({made.quota.key, grant.uid, grant.number});
+    batch[member]->granted.push_back({&BookOf(made), made.quota.key, grant.uid, grant.number});
   };
   for (std::size_t i = 0; i < made.members.size(); ++i) record(made.members[i], made.grants[i]);
   for (const PlannedGrants::Relying& relying : made.relying) {
@@ -221,7 +236,7 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
     if (IsForgiven(plan.grants[i], outcomes[i])) continue;
     all_written = false;
     if (outcomes[i].error().Is(base::ErrorCode::kConflict)) {
-      observer_.OnConflict(api_.name);
+      observer_.OnConflict(sources_[plan.grants[i].source]->api.name);
     } else {
       pause = true;
     }
@@ -229,12 +244,13 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
   const std::vector<Fate> fates = FatesOf(batch.size(), plan.grants, outcomes);
   Batch again;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const bool fits = plan.verdicts[i].kind == quota::Verdict::Kind::kFits;
-    const bool reserved = fits && !batch[i]->request.dry_run && fates[i].written;
+    Decision& decision = plan.decisions[i];
+    const bool fits = decision.Is(quota::Verdict::Kind::kFits);
+    const bool reserved = fits && !batch[i]->review.dry_run && fates[i].written;
     if (fates[i].failure && !MayPass(*fates[i].failure)) {
       Conclude(*batch[i], Failed(*fates[i].failure));
     } else if (all_written || reserved) {
-      Conclude(*batch[i], AnswerOf(api_, plan.verdicts[i], std::move(plan.warnings[i])));
+      Conclude(*batch[i], AnswerTo(std::move(decision)));
     } else {
       // A refusal may also depend on what the failed write would have added, so decide it again.
       if (fates[i].failure) batch[i]->trouble = fates[i].failure->message;
@@ -251,11 +267,10 @@ void QuotaAdmitter::Conclude(Waiter& waiter, Answer answer) {
   waiter.alarm->Wake();
 }
 
-void QuotaAdmitter::WithdrawAll(Waiter& waiter) { Withdraw(std::exchange(waiter.granted, {})); }
-
-void QuotaAdmitter::Withdraw(const std::vector<Granted>& granted) {
+void QuotaAdmitter::WithdrawAll(Waiter& waiter) {
+  const std::vector<Granted> granted = std::exchange(waiter.granted, {});
   for (auto last = granted.rbegin(); last != granted.rend(); ++last) {
-    book_.Withdraw(last->quota, last->uid, last->number);
+    last->book->Withdraw(last->quota, last->uid, last->number);
   }
 }
 

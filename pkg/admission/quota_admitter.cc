@@ -3,7 +3,10 @@
 
 #include "pkg/admission/quota_admitter.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "pkg/admission/answers.h"
@@ -14,56 +17,7 @@ namespace {
 
 namespace cause = quota::cause;
 
-bool Handles(const quota::Evaluator& evaluator, const Review& review) {
-  const std::string& subresource = review.subresource;
-  if (review.operation == Operation::kCreate) return subresource.empty();
-  if (review.operation != Operation::kUpdate) return false;
-  if (subresource.empty()) return evaluator.guard.updates;
-  return std::ranges::find(evaluator.guard.subresources, subresource) !=
-         evaluator.guard.subresources.end();
-}
-
-// Returns the evaluator of a kind whose objects are only counted.
-std::optional<quota::Evaluator> CounterOf(const quota::QuotaApi& api,
-                                          const api::GroupResource& resource) {
-  return api.object_counter ? api.object_counter(resource) : std::nullopt;
-}
-
-// Returns the uid that a reservation is for. Aggregated API servers may send a creation before the
-// object has a uid. Each call then counts as a new object, by the uid of the review.
-quota::Uid UidOf(const Review& review) {
-  for (const json::Value* object : {&review.object, &review.old_object}) {
-    const std::string_view uid = object->StringAt({"metadata", "uid"});
-    if (!uid.empty()) return quota::Uid::FromText(uid);
-  }
-  return quota::Uid::FromText(review.uid);
-}
-
-// What cannot be counted of the object cannot be counted of the stored one either.
-bool IsNoWorse(const quota::ObjectFacts& stored, const quota::ObjectFacts& requested) {
-  const auto& unread = requested.now.unread;
-  if (!std::ranges::includes(stored.now.unread, unread)) return false;
-  return stored.flaw == requested.flaw || !unread.empty();
-}
-
-// True for the names that these quotas limit, or will limit once their status is written.
-quota::IsLimited LimitedBy(const std::vector<const quota::Quota*>& quotas) {
-  return [&quotas](std::string_view name) {
-    return std::ranges::any_of(quotas, [&](const quota::Quota* quota) {
-      return quota->hard.Find(name) != nullptr || quota->status.hard.Find(name) != nullptr;
-    });
-  };
-}
-
-std::set<std::string> NamesOf(const std::vector<const quota::Quota*>& quotas) {
-  std::set<std::string> names;
-  for (const quota::Quota* quota : quotas) {
-    for (const quota::ResourceList* list : {&quota->hard, &quota->status.hard}) {
-      for (const auto& [name, limit] : *list) names.insert(name);
-    }
-  }
-  return names;
-}
+constexpr std::chrono::milliseconds kPoll{10};
 
 Answer NotRead(const std::string& ns, const base::Error& error) {
   return Unavailable("quotas of namespace " + ns + " cannot be read: " + error.message);
@@ -71,249 +25,203 @@ Answer NotRead(const std::string& ns, const base::Error& error) {
 
 }  // namespace
 
-// As in apiserver v0.36.3, pkg/admission/plugin/resourcequota/controller.go.
-bool LacksOldObject(const Review& review) {
-  return review.operation == Operation::kUpdate && review.old_object.IsNull();
+std::vector<const quota::Quota*> QuotaAdmitter::Waiter::Quotas() const {
+  std::vector<const quota::Quota*> quotas;
+  for (const auto& ask : asks) std::ranges::move(ask->Quotas(), std::back_inserter(quotas));
+  return quotas;
+}
+
+bool QuotaAdmitter::Waiter::MayBeRefused() const {
+  return std::ranges::any_of(Quotas(), [](const auto* quota) { return quota::MayRefuse(*quota); });
 }
 
 QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-                             const quota::QuotaApi& api, QuotaBook& book, ObjectBook& objects,
                              Observer& observer, QuotaAdmitterOptions options)
     : executor_(executor),
       scheduler_(scheduler),
-      api_(api),
-      book_(book),
-      objects_(objects),
       observer_(observer),
       options_(std::move(options)),
       writers_(executor) {}
 
 QuotaAdmitter::~QuotaAdmitter() = default;
 
-// Null: the objects of this kind are only counted, or not even that.
-const quota::Evaluator* QuotaAdmitter::EvaluatorFor(const api::GroupResource& resource) const {
-  const auto found = std::ranges::find(api_.evaluators, resource, &quota::Evaluator::resource);
-  return found == api_.evaluators.end() ? nullptr : &*found;
+void QuotaAdmitter::Enforce(const quota::QuotaApi& api) { Add(api, false); }
+void QuotaAdmitter::Advise(const quota::QuotaApi& api) { Add(api, true); }
+
+void QuotaAdmitter::Add(const quota::QuotaApi& api, bool advises) {
+  sources_.push_back(std::make_unique<QuotaSource>(api, advises));
+  std::ranges::sort(sources_, {}, [](const auto& source) {
+    return std::pair(source->api.form.cluster, source->api.name);
+  });
+  for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i]->index = i;
 }
 
-std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resource) {
-  const quota::Evaluator* evaluator = EvaluatorFor(resource);
-  if (evaluator == nullptr) return {};
-  std::vector<std::string> fields = evaluator->fields;
-  fields.insert(fields.end(), evaluator->guard.fields.begin(), evaluator->guard.fields.end());
-  return fields;
+QuotaSource& QuotaAdmitter::SourceOf(const std::string& quota_api) const {
+  const auto found =
+      std::ranges::find(sources_, quota_api, [](const auto& source) { return source->api.name; });
+  CHECK(found != sources_.end()) << quota_api;
+  return **found;
 }
 
-base::Result<void> QuotaAdmitter::Prepare(Waiter& waiter) const {
-  const Review& review = waiter.review;
-  quota::Request& request = waiter.request;
-  const quota::Evaluator& evaluator = *request.evaluator;
-  const std::vector<const quota::Quota*> quotas = QuotasIn(review.ns);
-  const quota::ReadOptions options{
-      .now = scheduler_.WallNow(), .limited = LimitedBy(quotas), .rules = objects_.RulesNow()};
-  request.object = &review.object;
-  request.uid = UidOf(review);
-  request.dry_run = review.dry_run;
-  LookAgain(waiter);
-  // An update may create its object. Then the old object has no resourceVersion, and all usage is
-  // new (upstream's "create on update").
-  const bool stored = !review.old_object.StringAt({"metadata", "resourceVersion"}).empty();
-  const auto facts = evaluator.guard.facts_of
-                         ? evaluator.guard.facts_of(
-                               review.object, stored ? &review.old_object : nullptr, options.now)
-                         : evaluator.facts_of(review.object, options);
-  if (!facts) return facts.error();
-  base::Result<quota::Resolved> after = objects_.SubjectOf(evaluator, review.ns, *facts);
-  if (!after) return after.error();
-  request.after = std::move(after->subject);
-  request.unknown = std::move(after->unknown);
-  waiter.facts = facts->now;
-  waiter.flaw = facts->flaw;
-  if (facts->left_out) waiter.read_under = NamesOf(quotas);
-  if (!stored) return {};
-  const auto old_facts = evaluator.facts_of(review.old_object, options);
-  if (!old_facts) return old_facts.error();
-  if (old_facts->left_out) waiter.read_under = NamesOf(quotas);
-  base::Result<quota::Resolved> before = objects_.SubjectOf(evaluator, review.ns, *old_facts);
-  if (!before) return before.error();
-  request.before = std::move(before->subject);
-  if (IsNoWorse(*old_facts, *facts)) waiter.flaw.clear();
-  // With the same classes as before, the unknown usage does not grow.
-  if (old_facts->now.classes == facts->now.classes) request.unknown.reset();
-  return {};
+void QuotaAdmitter::Open(const std::string& quota_api, QuotaBook& quotas, ObjectBook& objects) {
+  QuotaSource& source = SourceOf(quota_api);
+  CHECK(!source.open && source.asks == 0) << quota_api;
+  source.open = true;
+  source.book = &quotas;
+  source.objects = &objects;
 }
 
-// The client tries again. It needs a quota that gets a name in the moment in which an object with
-// very many names is decided.
-void QuotaAdmitter::NoteNewNames(Waiter& waiter) const {
-  if (!waiter.read_under) return;
-  const std::set<std::string> names = NamesOf(QuotasIn(waiter.review.ns));
-  if (std::ranges::includes(*waiter.read_under, names)) return;
-  waiter.request.unknown = quota::UnknownUsage{
-      .why = {.code = base::ErrorCode::kUnavailable, .message = "its limits have just changed"},
-      .names = {names.begin(), names.end()}};
+// Polls until all reviews have ended that use the books. Each has a deadline.
+base::Task<void> QuotaAdmitter::Close(std::string quota_api) {
+  QuotaSource& source = SourceOf(quota_api);
+  source.open = false;
+  while (source.asks > 0) co_await scheduler_.Sleep(kPoll);
+  source.book = nullptr;
+  source.objects = nullptr;
 }
 
-void QuotaAdmitter::LookAgain(Waiter& waiter) const {
-  quota::Request& request = waiter.request;
-  request.classes = objects_.ClassesOf(*request.evaluator);
-  const std::string_view version =
-      waiter.review.old_object.StringAt({"metadata", "resourceVersion"});
-  request.version = version;
-  request.outdated = !request.dry_run && !version.empty() &&
-                     objects_.HasLater(*request.evaluator, request.uid, version);
-}
-
-std::vector<const quota::Quota*> QuotaAdmitter::QuotasIn(const std::string& ns) const {
-  std::vector<const quota::Quota*> quotas;
-  for (const BookedQuota& booked : book_.Quotas(ns).quotas) quotas.push_back(booked.quota);
-  return quotas;
-}
-
-// True if the answer depends on a class that the watch has not shown and that was not read yet.
-bool QuotaAdmitter::LacksClass(const Waiter& waiter) const {
-  const quota::Request& request = waiter.request;
-  const bool missing = request.unknown && request.unknown->why.Is(base::ErrorCode::kNotFound);
-  return missing && !waiter.classes_read &&
-         quota::DependsOnUnknown(request, QuotasIn(waiter.review.ns));
-}
-
-// Reads the classes of a request from the API server if LacksClass().
-base::Task<base::Result<void>> QuotaAdmitter::ResolveClasses(std::shared_ptr<Waiter> waiter) {
-  if (!LacksClass(*waiter)) co_return base::Result<void>();
-  waiter->classes_read = true;
-  quota::Request& request = waiter->request;
-  const quota::Evaluator& evaluator = *request.evaluator;
-  quota::ClassTable live(evaluator.classes->missing, evaluator.classes->called);
-  for (const quota::ClassUnits& units : waiter->facts.classes) {
-    auto usage = co_await objects_.ReadClass(evaluator, units.name, waiter->deadline);
-    if (usage) {
-      live.Set(units.name, std::move(*usage));
-    } else if (!usage.error().Is(base::ErrorCode::kNotFound)) {
-      co_return usage.error().Wrap("read " + evaluator.classes->called + " " + units.name);
-    }
+std::vector<std::string> QuotaAdmitter::quota_apis() const {
+  std::vector<std::string> names;
+  for (const auto& source : sources_) {
+    if (!source->advises) names.push_back(source->api.name);
   }
-  request.unknown.reset();
-  request.after.usage = live.ResolveKnown(waiter->facts, request.unknown);
-  co_return base::Result<void>();
+  return names;
 }
 
-bool QuotaAdmitter::MayLimit(const Review& review) const {
-  if (options_.exempt_namespaces->contains(review.ns)) return false;
-  const QuotaBook::Presence known = book_.Look(review.ns);
-  if (known.complete && !known.any) return false;
-  const api::GroupResource resource = review.resource.WithoutVersion();
-  return EvaluatorFor(resource) != nullptr || CounterOf(api_, resource);
+// Remembers nothing for a resource without wanted fields: the request may name any resource.
+std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resource) {
+  const auto known = fields_.find(resource);
+  if (known != fields_.end()) return known->second;
+  std::set<std::string> fields;
+  for (const auto& source : sources_) {
+    const quota::Evaluator* evaluator = Ask::EvaluatorFor(source->api, resource);
+    if (evaluator == nullptr) continue;
+    fields.insert(evaluator->fields.begin(), evaluator->fields.end());
+    fields.insert(evaluator->guard.fields.begin(), evaluator->guard.fields.end());
+  }
+  if (fields.empty()) return {};
+  return fields_[resource] = {fields.begin(), fields.end()};
+}
+
+bool QuotaAdmitter::Concerns(const QuotaSource& source, const Review& review) const {
+  if (!source.open) return false;
+  const QuotaBook::Presence known = source.book->Look(review.ns);
+  if (known.complete) return known.any;
+  if (source.advises) return false;
+  const std::string& name = source.api.name;
+  const bool called = std::ranges::find(review.called_for, name) != review.called_for.end();
+  return called || !options_.may_call ||
+         options_.may_call(name, review.resource.WithoutVersion(), review.ns);
 }
 
 std::shared_ptr<QuotaAdmitter::Waiter> QuotaAdmitter::Take(Review review,
                                                            base::TimePoint deadline) const {
-  const api::GroupResource resource = review.resource.WithoutVersion();
-  const quota::Evaluator* evaluator = EvaluatorFor(resource);
-  auto counter = evaluator == nullptr ? CounterOf(api_, resource) : std::nullopt;
-  if (counter) evaluator = &*counter;
-  if (evaluator == nullptr || review.ns.empty()) return nullptr;
-  if (options_.exempt_namespaces->contains(review.ns)) return nullptr;
-  if (!Handles(*evaluator, review)) return nullptr;
   auto waiter = std::make_shared<Waiter>();
   waiter->review = std::move(review);
   waiter->deadline = deadline;
-  waiter->counter = std::move(counter);
-  waiter->request.evaluator = waiter->counter ? &*waiter->counter : evaluator;
+  if (options_.exempt_namespaces->contains(waiter->review.ns)) return waiter;
+  for (const auto& source : sources_) {
+    if (source->advises || !Concerns(*source, waiter->review)) continue;
+    if (auto ask = Ask::Of(*source, waiter->review)) waiter->asks.push_back(std::move(ask));
+  }
   return waiter;
 }
 
-base::Task<QuotaAdmitter::Judgement> QuotaAdmitter::Begin(Review review, base::TimePoint deadline) {
-  std::shared_ptr<Waiter> waiter = Take(std::move(review), deadline);
-  if (waiter == nullptr) co_return Judgement();
-  const std::string ns = waiter->review.ns;
-  if (LacksOldObject(waiter->review)) {
-    co_return Judgement{
-        Refuse(403, "unable to get previous usage since prior version of object was not found",
-               cause::kUncountable)};
-  }
-  const auto refreshed = co_await book_.Refresh(ns, deadline);
-  if (!refreshed) co_return Judgement{NotRead(ns, refreshed.error())};
-  NamespaceQuotas known = book_.Quotas(ns);
-  if (known.quotas.empty()) co_return Judgement();
-  waiter->writer = std::move(known.writer);
-  std::optional<Answer> answer = co_await Complete(waiter);
-  if (answer) co_return Judgement{Tempered(ns, *std::move(answer))};
-  co_return Judgement{.answer = {}, .judged = std::move(waiter)};
-}
-
 base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
-  Judgement begun = co_await Begin(std::move(review), deadline);
-  if (begun.judged == nullptr) co_return std::move(begun.answer);
-  co_return co_await Finish(std::move(begun.judged));
-}
-
-bool QuotaAdmitter::MayRefuseIn(const std::string& ns) const {
-  const auto refuses = [](const quota::Quota* quota) { return quota::MayRefuse(*quota); };
-  return std::ranges::any_of(QuotasIn(ns), refuses);
-}
-
-Answer QuotaAdmitter::Tempered(const std::string& ns, Answer answer) const {
-  if (answer.kind == Answer::Kind::kAllowed || MayRefuseIn(ns)) return answer;
-  const std::vector<const quota::Quota*> quotas = QuotasIn(ns);
-  if (quotas.empty()) return answer;
-  Answer admitted;
-  for (const quota::Quota* quota : quotas) {
-    quota::WouldRefuse would{.mode = quota->cluster->enforcement,
-                             .message = "not decided: " + answer.message,
-                             .quota = {.name = quota->key.name, .uid = quota->uid}};
-    admitted.would_refuse.push_back({api_.name, std::move(would)});
-  }
-  return admitted;
-}
-
-base::Task<std::optional<Answer>> QuotaAdmitter::Complete(std::shared_ptr<Waiter> waiter) {
-  const auto prepared = Prepare(*waiter);
-  if (!prepared) {
-    co_return Refuse(500, "its use of quota is unknown: " + prepared.error().message,
+  const std::shared_ptr<Waiter> waiter = Take(std::move(review), deadline);
+  if (waiter->asks.empty()) co_return Answer{};
+  if (LacksOldObject(waiter->review)) {
+    co_return Refuse(403,
+                     "unable to get previous usage since prior version of object was not found",
                      cause::kUncountable);
   }
-  if (!waiter->flaw.empty()) {
-    co_return Refuse(403, "it cannot be counted: " + waiter->flaw, cause::kUncountable);
+  const auto advice = co_await Advice(waiter);
+  if (advice) co_return *advice;
+  const auto found = co_await FindQuotas(waiter);
+  if (!found) co_return NotRead(waiter->review.ns, found.error());
+  if (waiter->asks.empty()) co_return Answer{};
+  std::optional<Answer> answer = co_await Begin(waiter);
+  if (!answer) answer = co_await Decide(waiter);
+  co_return Tempered(*waiter, *std::move(answer));
+}
+
+base::Task<base::Result<void>> QuotaAdmitter::FindQuotas(std::shared_ptr<Waiter> waiter) {
+  const std::string& ns = waiter->review.ns;
+  for (const auto& ask : waiter->asks) {
+    const auto refreshed = co_await ask->source().book->Refresh(ns, waiter->deadline);
+    if (!refreshed) co_return refreshed;
+  }
+  // ClusterQuotas have one writer for all their namespaces. They are last.
+  std::erase_if(waiter->asks, [&](const auto& ask) {
+    NamespaceQuotas known = ask->source().book->Quotas(ns);
+    if (known.quotas.empty()) return true;
+    if (waiter->writer.empty() || known.writer != ns) waiter->writer = std::move(known.writer);
+    return false;
+  });
+  co_return base::Result<void>();
+}
+
+base::Result<void> QuotaAdmitter::ReadObject(Waiter& waiter) const {
+  const std::vector<const quota::Quota*> quotas = waiter.Quotas();
+  for (std::size_t i = 0; i < waiter.asks.size(); ++i) {
+    Ask& ask = *waiter.asks[i];
+    const auto end = waiter.asks.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto like = std::find_if(waiter.asks.begin(), end,
+                                   [&](const auto& earlier) { return ask.ReadsLike(*earlier); });
+    auto read = ask.Read(scheduler_.WallNow(), quotas, like == end ? nullptr : like->get());
+    if (!read) return read;
+  }
+  return {};
+}
+
+base::Task<std::optional<Answer>> QuotaAdmitter::Begin(std::shared_ptr<Waiter> waiter) {
+  const auto read = ReadObject(*waiter);
+  if (!read) {
+    co_return Refuse(500, "its use of quota is unknown: " + read.error().message,
+                     cause::kUncountable);
+  }
+  for (const auto& ask : waiter->asks) {
+    if (ask->flaw().empty()) continue;
+    co_return Refuse(403, "it cannot be counted: " + ask->flaw(), cause::kUncountable);
   }
   const Review& review = waiter->review;
   if (review.operation == Operation::kCreate && !review.name.empty()) {
-    const bool taken = co_await objects_.IsTaken(*waiter->request.evaluator, review.ns, review.name,
-                                                 waiter->request.uid, waiter->deadline);
-    // Quotas that only warn or audit refuse nothing, not even this. The object may be deleted
-    // before the API server stores the new one, so that one is charged.
-    if (taken && MayRefuseIn(review.ns)) co_return AlreadyExists(review);
+    for (const auto& ask : waiter->asks) {
+      const bool taken = co_await ask->IsTaken(waiter->deadline);
+      // Quotas that only warn or audit refuse nothing, not even this. The object may be deleted
+      // before the API server stores the new one, so that one is charged.
+      if (taken && waiter->MayBeRefused()) co_return AlreadyExists(review);
+    }
   }
-  const auto resolved = co_await ResolveClasses(waiter);
-  if (!resolved) co_return Unavailable(resolved.error().message);
+  const auto classes = co_await ReadClasses(waiter);
+  if (!classes) co_return Unavailable(classes.error().message);
   co_return std::nullopt;
 }
 
-base::Task<QuotaAdmitter::Judgement> QuotaAdmitter::Judge(Review review, base::TimePoint deadline) {
-  Judgement judgement = co_await Begin(std::move(review), deadline);
-  if (judgement.judged == nullptr) co_return judgement;
-  BatchPlan plan = PlanFor({judgement.judged});
-  Answer answer = AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
-  judgement.answer = Tempered(judgement.judged->review.ns, std::move(answer));
-  if (plan.grants.empty()) judgement.judged = nullptr;
-  co_return judgement;
+bool QuotaAdmitter::LacksClass(const Waiter& waiter) {
+  return std::ranges::any_of(waiter.asks, [](const auto& ask) { return ask->LacksClass(); });
 }
 
-base::Task<Answer> QuotaAdmitter::AdmitJudged(std::shared_ptr<Waiter> judged) {
-  const std::string ns = judged->review.ns;
-  const auto refreshed = co_await book_.Refresh(ns, judged->deadline);
-  if (!refreshed) co_return NotRead(ns, refreshed.error());
-  const auto resolved = co_await ResolveClasses(judged);
-  if (!resolved) co_return Tempered(ns, Unavailable(resolved.error().message));
-  LookAgain(*judged);
-  co_return co_await Finish(std::move(judged));
+base::Task<base::Result<void>> QuotaAdmitter::ReadClasses(std::shared_ptr<Waiter> waiter) {
+  for (const auto& ask : waiter->asks) {
+    const auto read = co_await ask->ReadClasses(waiter->deadline);
+    if (!read) co_return read;
+  }
+  co_return base::Result<void>();
 }
 
-base::Task<Answer> QuotaAdmitter::Finish(std::shared_ptr<Waiter> waiter) {
-  Answer answer = co_await Decide(waiter);
-  for (std::size_t i = 0; i < answer.warnings.size(); ++i) observer_.OnWarning(api_.name);
-  if (answer.kind == Answer::Kind::kAllowed) answer.granted = std::move(waiter->granted);
-  co_return Tempered(waiter->review.ns, std::move(answer));
+Answer QuotaAdmitter::Tempered(const Waiter& waiter, Answer answer) {
+  if (answer.kind == Answer::Kind::kAllowed || waiter.MayBeRefused()) return answer;
+  Answer admitted;
+  for (const auto& ask : waiter.asks) {
+    for (const quota::Quota* quota : ask->Quotas()) {
+      quota::WouldRefuse would{.mode = quota->cluster->enforcement,
+                               .message = "not decided: " + answer.message,
+                               .quota = {.name = quota->key.name, .uid = quota->uid}};
+      admitted.would_refuse.push_back({ask->source().api.name, std::move(would)});
+    }
+  }
+  return admitted.would_refuse.empty() ? answer : admitted;
 }
 
 BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
@@ -321,24 +229,44 @@ BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
   std::vector<BatchRequest> requests;
   requests.reserve(batch.size());
   for (const std::shared_ptr<Waiter>& waiter : batch) {
-    NoteNewNames(*waiter);
     const std::string& ns = waiter->review.ns;
-    const bool same = !requests.empty() && requests.back().ns == ns;
-    const auto* by = same ? requests.back().by : quotas.Find(ns);
-    if (by == nullptr) by = &quotas.Add(ns, book_.Quotas(ns).quotas);
-    requests.push_back({&waiter->request, ns, by});
+    BatchRequest& request = requests.emplace_back(BatchRequest{.ns = ns, .asks = {}});
+    request.asks.reserve(waiter->asks.size());
+    for (const auto& ask : waiter->asks) {
+      const QuotaSource& source = ask->source();
+      if (!source.open) continue;  // it has no quotas any more
+      ask->LookAgain();
+      const auto* by = quotas.Find(source.index, ns);
+      if (by == nullptr) by = &quotas.Add(source.index, ns, source.book->Quotas(ns).quotas);
+      request.asks.push_back({source.index, &ask->request(), by});
+    }
   }
-  BatchPlan plan = PlanBatch(requests, quotas);
-  if (!options_.warn_near_limits) {
-    for (auto& warnings : plan.warnings) warnings.clear();
+  return PlanBatch(requests, quotas);
+}
+
+Answer QuotaAdmitter::AnswerTo(Decision decision) const {
+  Answer answer;
+  for (Judgement& judgement : decision.judgements) {
+    const quota::QuotaApi& api = sources_[judgement.source]->api;
+    if (judgement.verdict.kind == quota::Verdict::Kind::kRefused) {
+      return RefusalOf(api, judgement.verdict);
+    }
+    for (quota::WouldRefuse& would : judgement.verdict.would_refuse) {
+      answer.would_refuse.push_back({api.name, std::move(would)});
+    }
+    if (!options_.warn_near_limits) continue;
+    for (std::string& warning : judgement.warnings) {
+      observer_.OnWarning(api.name);
+      answer.warnings.push_back("quota nearly used up: " + std::move(warning));
+    }
   }
-  return plan;
+  return answer;
 }
 
 base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
   BatchPlan plan = PlanFor({waiter});
   if (!GrantAtOnce(*waiter, plan)) co_return co_await Wait(std::move(waiter));
-  co_return AnswerOf(api_, plan.verdicts.front(), std::move(plan.warnings.front()));
+  co_return AnswerTo(std::move(plan.decisions.front()));
 }
 
 // Nothing is taken from a burst while a writer runs: earlier requests wait for it, and they come
@@ -352,13 +280,15 @@ bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
     return false;
   Number(plan);
   for (const PlannedGrants& grants : plan.grants) {
-    if (!book_.Draw(grants)) {
+    QuotaBook& book = BookOf(grants);
+    if (!book.Draw(grants)) {
       WithdrawAll(waiter);  // the grants of other quotas; the request then waits for a writer
       return false;
     }
-    waiter.granted.push_back({grants.quota.key, waiter.request.uid, grants.grants.front().number});
+    const Grant& grant = grants.grants.front();
+    waiter.granted.push_back({&book, grants.quota.key, grant.uid, grant.number});
   }
-  if (drawn) observer_.OnBatch(api_.name, 1, 0);
+  if (drawn) TellBatch(plan);
   return true;
 }
 

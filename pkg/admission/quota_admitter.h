@@ -1,6 +1,7 @@
 #pragma once
 
-// Decides reviews by the quotas of one quota API, and reserves what it admits (group commit).
+// Decides reviews by the quotas of all enforced quota APIs, and reserves what it admits (group
+// commit).
 //
 // A request that needs nothing, or that does not fit anyway, is answered at once. All others wait
 // for the writer of their quotas. The writer takes all waiting requests as a batch and decides them
@@ -9,9 +10,24 @@
 // answer are decided again by all their quotas. A subset of the quotas could admit what another one
 // refuses. A refused or abandoned request leaves nothing reserved.
 //
+// Each call decides for all quota APIs, whichever webhook it is for. Quota APIs that want the same
+// of a resource share a webhook (pkg/webhook/webhook_plan.h). If the API server calls several, side
+// by side and perhaps on different replicas, nothing is reserved twice for an object. No call
+// relies on another one. An API server that has not learnt of the newest webhook configuration may
+// not make it.
+//
+// If the quotas of a quota API cannot be read, the request waits for them and fails. Those of
+// another webhook than the one that is called are left out instead, if the API server has no rule
+// of that quota API for the resource: then none of its quotas is enforced for it.
+//
+// What the API server's own plugin will refuse after all webhooks must not be charged: a namespace
+// whose ResourceQuota is full would fill its ClusterQuota with charges that nobody uses, until
+// their holds end. So quotas that somebody else enforces advise first (Advise()).
+//
 // Single-threaded. Stop() must have returned before it is destroyed.
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,6 +48,8 @@
 
 namespace admission {
 
+struct QuotaSource;
+
 struct QuotaAdmitterOptions {
   // The maximum of waiting reviews in all namespaces. Further reviews are answered kBusy.
   std::size_t max_waiting = 4096;
@@ -44,105 +62,95 @@ struct QuotaAdmitterOptions {
   // Nothing is refused there. The set may change. Never null.
   std::shared_ptr<const std::set<std::string, std::less<>>> exempt_namespaces =
       std::make_shared<std::set<std::string, std::less<>>>();
+  // False if the stored configuration has no rule of `quota_api` for requests for this resource in
+  // `ns`. Null: there may be rules of everything.
+  std::function<bool(const std::string& quota_api, const api::GroupResource& resource,
+                     std::string_view ns)>
+      may_call = nullptr;
 };
 
 class QuotaAdmitter final : public Admitter {
  public:
   // All arguments except `options` must outlive the admitter.
   QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-                const quota::QuotaApi& api, QuotaBook& book, ObjectBook& objects,
                 Observer& observer, QuotaAdmitterOptions options = {});
   ~QuotaAdmitter() override;
 
-  [[nodiscard]] const std::string& name() const override { return api_.name; }
+  // Decides by the quotas of this quota API, while its books are open. Quotas of the namespace
+  // decide before ClusterQuotas. Call it before the first review; `api` must outlive the admitter.
+  void Enforce(const quota::QuotaApi& api);
+  // Somebody else enforces these quotas: the API server's own plugin, after it has called us. What
+  // exceeds one of them by its stored status is not charged to ClusterQuotas. As Enforce().
+  void Advise(const quota::QuotaApi& api);
+  // There are quotas of this quota API from now on. Both must live until Close() returns. REQUIRES:
+  // Enforce() or Advise() was called with it, and it is not open.
+  void Open(const std::string& quota_api, QuotaBook& quotas, ObjectBook& objects);
+  // Reviews that begin now find no quotas of this quota API. Returns when none uses its books.
+  base::Task<void> Close(std::string quota_api);
+
+  [[nodiscard]] std::vector<std::string> quota_apis() const override;
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
   base::Task<Answer> Admit(Review review, base::TimePoint deadline) override;
-
-  // For requests that the quotas of several quota APIs limit (joint_admitter.h).
-  // Returns false if Admit() would allow the request at once, because no quota can limit it.
-  [[nodiscard]] bool MayLimit(const Review& review) const;
-  // False if quotas of the namespace may be missing, so that Admit() reads them first.
-  [[nodiscard]] bool KnowsQuotas(std::string_view ns) const { return book_.Look(ns).complete; }
-  struct Waiter;
-  struct Judgement {
-    Answer answer;
-    // The request, for AdmitJudged(). Null: the answer is final, Admit() would reserve nothing.
-    std::shared_ptr<Waiter> judged = nullptr;
-  };
-  // Returns what Admit() would answer now. Reserves nothing.
-  base::Task<Judgement> Judge(Review review, base::TimePoint deadline);
-  // Does the rest of Admit(): decides again, and reserves. Some time may have passed.
-  base::Task<Answer> AdmitJudged(std::shared_ptr<Waiter> judged);
-  // For quotas that somebody else enforces: the API server's own plugin, after it has called us.
-  // Returns its refusal if the request exceeds one of them by its stored status. Reserves nothing.
-  // nullopt: it is not known to be refused, or the quota could not be read within a quarter of a
-  // second.
-  base::Task<std::optional<Answer>> Advise(Review review, base::TimePoint deadline);
-  // True if its quotas are ClusterQuotas.
-  [[nodiscard]] bool cluster() const { return api_.form.cluster; }
-  // Takes back the grants of an answer, if the request is not allowed after all.
-  void Withdraw(const std::vector<Granted>& granted);
 
   // Waits until the current batches are written and their requests are answered.
   base::Task<void> Stop();
 
  private:
+  struct Waiter;
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
-  // Returns null if quotas never limit such a request.
+  void Add(const quota::QuotaApi& api, bool advises);
+  [[nodiscard]] QuotaSource& SourceOf(const std::string& quota_api) const;
+  // True if its quotas may limit the request, and may be enforced for it.
+  [[nodiscard]] bool Concerns(const QuotaSource& source, const Review& review) const;
   [[nodiscard]] std::shared_ptr<Waiter> Take(Review review, base::TimePoint deadline) const;
-  // Reads what the decision needs. Judgement::judged is then ready to be decided. Null: the answer
-  // is certain without that.
-  base::Task<Judgement> Begin(Review review, base::TimePoint deadline);
-  // The same with a request whose evaluator and quotas are known. Returns an answer that refuses
-  // it, or nullopt.
-  base::Task<std::optional<Answer>> Complete(std::shared_ptr<Waiter> waiter);
-  // Decides a request that is complete.
-  base::Task<Answer> Finish(std::shared_ptr<Waiter> waiter);
-  // True if some quota of the namespace may refuse a request.
-  [[nodiscard]] bool MayRefuseIn(const std::string& ns) const;
-  // Returns the answer to a request of the namespace. Only a quota in mode Deny refuses, whatever
-  // fails: without one, a refusal becomes an admission that says what was wrong.
-  [[nodiscard]] Answer Tempered(const std::string& ns, Answer answer) const;
-  [[nodiscard]] const quota::Evaluator* EvaluatorFor(const api::GroupResource& resource) const;
-  base::Result<void> Prepare(Waiter& waiter) const;
-  [[nodiscard]] std::vector<const quota::Quota*> QuotasIn(const std::string& ns) const;
-  // Updates what changes while a request waits: its classes, and if it can still be stored.
-  void LookAgain(Waiter& waiter) const;
-  // Its usage under names that its quotas limit only since it was read is unknown.
-  void NoteNewNames(Waiter& waiter) const;
-  [[nodiscard]] bool LacksClass(const Waiter& waiter) const;
-  base::Task<base::Result<void>> ResolveClasses(std::shared_ptr<Waiter> waiter);
-  base::Task<void> ResolveClassesOf(Batch batch);
+  // Reads what the decision needs. Returns the answer if it is certain without a decision: then
+  // nothing is to be reserved.
+  base::Task<std::optional<Answer>> Begin(std::shared_ptr<Waiter> waiter);
+  // Reads the quotas, and drops asks about quota APIs without any.
+  base::Task<base::Result<void>> FindQuotas(std::shared_ptr<Waiter> waiter);
+  base::Result<void> ReadObject(Waiter& waiter) const;
+  // The refusal of a quota that somebody else enforces. nullopt: it is not known to be refused, or
+  // the quota could not be read within a quarter of a second.
+  base::Task<std::optional<Answer>> Advice(std::shared_ptr<Waiter> waiter);
+  base::Task<std::optional<Answer>> AdviceOf(QuotaSource& source, std::shared_ptr<Waiter> waiter);
+  // Only a quota in mode Deny refuses, whatever fails: without one, a refusal becomes an admission
+  // that says what was wrong.
+  [[nodiscard]] static Answer Tempered(const Waiter& waiter, Answer answer);
+  static base::Task<base::Result<void>> ReadClasses(std::shared_ptr<Waiter> waiter);
+  [[nodiscard]] static bool LacksClass(const Waiter& waiter);
+  base::Task<void> ReadClassesOf(Batch batch);
   [[nodiscard]] Answer Busy(const std::string& ns) const;
   [[nodiscard]] BatchPlan PlanFor(const Batch& batch) const;
+  Answer AnswerTo(Decision decision) const;
   base::Task<Answer> Decide(std::shared_ptr<Waiter> waiter);
   base::Task<Answer> Wait(std::shared_ptr<Waiter> waiter);
   void Leave(const std::string& ns);
   base::Task<void> WriteBatches(std::string writer);
   [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
   base::Task<void> Commit(Batch batch);
-  bool KeepUnanswered(Batch& batch);
+  static bool KeepUnanswered(Batch& batch);
   [[nodiscard]] static base::TimePoint LastWriteOf(const Batch& batch);
   // Makes all grants of a plan for one request, if they need no write. Returns false if nothing was
   // granted.
   bool GrantAtOnce(Waiter& waiter, BatchPlan& plan);
   void Number(BatchPlan& plan);
+  void TellBatch(const BatchPlan& plan) const;
+  [[nodiscard]] QuotaBook& BookOf(const PlannedGrants& grants) const;
   base::Task<std::vector<base::Result<void>>> Reserve(const std::vector<PlannedGrants>& grants,
                                                       base::TimePoint deadline);
-  static void RecordGrants(const PlannedGrants& made, const Batch& batch);
+  void RecordGrants(const PlannedGrants& made, const Batch& batch) const;
   bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
-  void Conclude(Waiter& waiter, Answer answer);
-  void WithdrawAll(Waiter& waiter);
+  static void Conclude(Waiter& waiter, Answer answer);
+  static void WithdrawAll(Waiter& waiter);
 
   base::asio::any_io_executor executor_;
   base::Scheduler& scheduler_;
-  const quota::QuotaApi& api_;
-  QuotaBook& book_;
-  ObjectBook& objects_;
   Observer& observer_;
   QuotaAdmitterOptions options_;
+  std::vector<std::unique_ptr<QuotaSource>> sources_;  // in the order in which they judge
+  std::map<api::GroupResource, std::vector<std::string>> fields_;  // FieldsOf(), of counted kinds
   std::unordered_map<std::string, Waiting> waiting_at_;  // by writer; only of running writers
   std::size_t waiting_ = 0;
   std::unordered_map<std::string, std::size_t> waiting_of_;  // the same by namespace; never 0

@@ -43,6 +43,8 @@ struct Review {
   json::Value object;      // null for a DELETE
   json::Value old_object;  // null for a CREATE
   std::optional<Owner> owner = {};
+  // The quota APIs that share the webhook that is called: each has a stored rule for the request.
+  std::vector<std::string> called_for = {};
 };
 
 // An API server stores objects of at most 1.5 MiB, so the wanted fields of two objects are never
@@ -75,13 +77,6 @@ class ReviewParser {
   std::map<api::GroupResource, Wanted> wanted_;
 };
 
-// A reservation of one quota for a request, or an earlier one that the request relies on.
-struct Granted {
-  api::ObjectKey quota;
-  quota::Uid uid;  // of the object
-  std::uint64_t number = 0;
-};
-
 // A quota in mode Warn or Audit that would have refused the request.
 struct TriedQuota {
   std::string quota_api;
@@ -107,7 +102,6 @@ struct Answer {
   bool refused_by_cluster_quota = false;       // then the quota has no namespace
   std::vector<TriedQuota> would_refuse = {};   // kAllowed
   std::chrono::seconds retry_after{1};         // kBusy
-  std::vector<Granted> granted = {};           // kAllowed, for QuotaAdmitter::Withdraw()
 };
 
 // The body of an answered review (kAllowed or kRefused), with the review's uid. As in the API

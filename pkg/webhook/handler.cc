@@ -1,13 +1,17 @@
 #include "pkg/webhook/handler.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "pkg/api/status.h"
 #include "pkg/base/duration.h"
+#include "pkg/webhook/shared_rules.h"
 
 namespace webhook {
 namespace {
@@ -110,19 +114,38 @@ http::Response ResponseFor(const Review& review, const Answer& answer) {
   return Failure(api::ServiceUnavailable(answer.message));
 }
 
+// A webhook: its path names one quota API, or all that share it.
+struct Endpoint {
+  std::string name;
+  std::vector<std::string> quota_apis;
+};
+
+// The endpoints of all webhooks that there may be, by path: one for each subset of the quota APIs.
+std::map<std::string, Endpoint> EndpointsOf(const std::vector<std::string>& quota_apis,
+                                            const std::string& path) {
+  CHECK(quota_apis.size() < 8);
+  std::map<std::string, Endpoint> endpoints;
+  for (unsigned subset = 1; subset < 1U << quota_apis.size(); ++subset) {
+    std::set<std::string> sharing;
+    for (std::size_t i = 0; i < quota_apis.size(); ++i) {
+      if ((subset >> i & 1U) != 0) sharing.insert(quota_apis[i]);
+    }
+    const std::string name = Together(sharing);
+    endpoints[path + "/" + name] = {name, {sharing.begin(), sharing.end()}};
+  }
+  return endpoints;
+}
+
 class ReviewHandler {
  public:
-  ReviewHandler(const std::vector<Admitter*>& admitters, Observer& observer,
-                const base::Clock& clock, HandlerOptions options)
-      : observer_(observer), clock_(clock), options_(std::move(options)) {
-    for (Admitter* admitter : admitters) {
-      const auto fields_of = [admitter](const api::GroupResource& resource) {
-        return admitter->FieldsOf(resource);
-      };
-      endpoints_.emplace(options_.path + "/" + admitter->name(),
-                         Endpoint{*admitter, fields_of, ReviewParser()});
-    }
-  }
+  ReviewHandler(Admitter& admitter, Observer& observer, const base::Clock& clock,
+                HandlerOptions options)
+      : admitter_(admitter),
+        observer_(observer),
+        clock_(clock),
+        options_(std::move(options)),
+        endpoints_(EndpointsOf(admitter.quota_apis(), options_.path)),
+        fields_of_([&admitter](const auto& resource) { return admitter.FieldsOf(resource); }) {}
 
   base::Task<void> Handle(http::Request request, http::ResponseWriter& writer) {
     const base::TimePoint begun = clock_.Now();
@@ -133,33 +156,28 @@ class ReviewHandler {
       co_await writer.Send(std::move(unknown));
       co_return;
     }
-    Endpoint& endpoint = found->second;
+    const Endpoint& endpoint = found->second;
     auto asked = Ask(endpoint, request, *target, begun);
     if (!asked.review) {
-      observer_.OnDecision(endpoint.admitter.name(), asked.result, clock_.Now() - begun);
+      observer_.OnDecision(endpoint.name, asked.result, clock_.Now() - begun);
       co_await writer.Send(std::move(asked.refusal));
       co_return;
     }
     std::string().swap(request.body);  // a review that waits does not hold its body
     if (!writer.Keep(MemoryOf(*asked.review))) {
-      observer_.OnDecision(endpoint.admitter.name(), "busy", clock_.Now() - begun);
+      observer_.OnDecision(endpoint.name, "busy", clock_.Now() - begun);
       co_await writer.Send(Busy("too much memory is held for other reviews"));
       co_return;
     }
     const Review answered = Envelope(*asked.review);
-    const Answer answer = co_await Decide(endpoint, std::move(*asked.review), asked.deadline);
-    observer_.OnDecision(endpoint.admitter.name(), ResultOf(answer.kind), clock_.Now() - begun);
+    const Answer answer = co_await Decide(std::move(*asked.review), asked.deadline);
+    observer_.OnDecision(endpoint.name, ResultOf(answer.kind), clock_.Now() - begun);
     TellRefusal(endpoint, answered, answer);
     http::Response response = ResponseFor(answered, answer);
     co_await writer.Send(std::move(response));
   }
 
  private:
-  struct Endpoint {
-    Admitter& admitter;
-    FieldsOf fields_of;
-    ReviewParser parser;
-  };
   // The result of parsing a request: a review, or the response that refuses it.
   struct Asked {
     std::optional<Review> review;
@@ -203,7 +221,7 @@ class ReviewHandler {
     if (answer.kind != Answer::Kind::kRefused || !answer.refuser) return;
     const bool own = answer.quota_api.empty();
     observer_.OnRefusal(
-        own ? endpoint.admitter.name() : answer.quota_api,
+        own ? endpoint.name : answer.quota_api,
         RefusalBy(review, *answer.refuser, answer.refused_by_cluster_quota ? "" : review.ns,
                   RefusalMessage(review, answer)));
   }
@@ -218,7 +236,7 @@ class ReviewHandler {
             .message = std::move(message)};
   }
 
-  Asked Ask(Endpoint& endpoint, const http::Request& request, const http::Target& target,
+  Asked Ask(const Endpoint& endpoint, const http::Request& request, const http::Target& target,
             base::TimePoint begun) {
     if (request.method != "POST") return Refuse(MethodNotAllowed(request.method));
     if (!IsJson(request.headers.Get("Content-Type"))) {
@@ -230,8 +248,9 @@ class ReviewHandler {
     }
     const auto wait = WaitFor(target.Get("timeout"));
     if (!wait) return Refuse(Failure(api::BadRequest(wait.error().message)));
-    auto review = endpoint.parser.Parse(request.body, endpoint.fields_of);
+    auto review = parser_.Parse(request.body, fields_of_);
     if (!review) return Refuse(NotRead(review.error()));
+    review->called_for = endpoint.quota_apis;
     return {.review = std::move(*review), .deadline = begun + *wait, .refusal = {}, .result = {}};
   }
 
@@ -249,27 +268,30 @@ class ReviewHandler {
     return std::min<base::Duration>(options_.max_wait, *parsed - margin);
   }
 
-  base::Task<Answer> Decide(Endpoint& endpoint, Review review, base::TimePoint deadline) {
+  base::Task<Answer> Decide(Review review, base::TimePoint deadline) {
     // A DELETE frees quota, and a CONNECT uses none.
     const bool judged =
         review.operation == Operation::kCreate || review.operation == Operation::kUpdate;
     if (!judged) co_return Answer{};
     const InHand in_hand(in_hand_);
-    co_return co_await endpoint.admitter.Admit(std::move(review), deadline);
+    co_return co_await admitter_.Admit(std::move(review), deadline);
   }
 
+  Admitter& admitter_;
   Observer& observer_;
   const base::Clock& clock_;
   const HandlerOptions options_;
-  std::map<std::string, Endpoint> endpoints_;  // by path
+  const std::map<std::string, Endpoint> endpoints_;
+  const FieldsOf fields_of_;
+  ReviewParser parser_;
   std::size_t in_hand_ = 0;
 };
 
 }  // namespace
 
-http::Handler NewHandler(const std::vector<Admitter*>& admitters, Observer& observer,
-                         const base::Clock& clock, HandlerOptions options) {
-  auto handler = std::make_shared<ReviewHandler>(admitters, observer, clock, std::move(options));
+http::Handler NewHandler(Admitter& admitter, Observer& observer, const base::Clock& clock,
+                         HandlerOptions options) {
+  auto handler = std::make_shared<ReviewHandler>(admitter, observer, clock, std::move(options));
   return [handler](http::Request request, const http::Peer&, http::ResponseWriter& writer) {
     return handler->Handle(std::move(request), writer);
   };

@@ -1,7 +1,8 @@
 #pragma once
 
-// The HTTP side of admission: POST /validate/<quota api> with an AdmissionReview. The Admitter of
-// that quota API answers it. All other requests fail:
+// The HTTP side of admission: POST /validate/<quota api> with an AdmissionReview, or
+// /validate/<name> for quota APIs that share a webhook (Together()). The Admitter answers it. All
+// other requests fail:
 //
 //   404 another path           405 another method (Allow: POST)   415 another content type
 //   400 not an AdmissionReview of admission.k8s.io/v1, no object, or an invalid ?timeout=
@@ -34,10 +35,9 @@ struct HandlerOptions {
   std::size_t max_in_hand = 4096;
 };
 
-// The admitters, the observer and the clock outlive the handler.
-http::Handler NewHandler(const std::vector<admission::Admitter*>& admitters,
-                         admission::Observer& observer, const base::Clock& clock,
-                         HandlerOptions options = {});
+// The admitter, the observer and the clock outlive the handler.
+http::Handler NewHandler(admission::Admitter& admitter, admission::Observer& observer,
+                         const base::Clock& clock, HandlerOptions options = {});
 
 // The limits of the server. A review has at most two objects of the largest size that an API server
 // stores, as JSON and with room to spare. Three such reviews, or thousands of usual ones, fit at

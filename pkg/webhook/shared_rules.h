@@ -1,7 +1,7 @@
 #pragma once
 
 // Rules that several quota APIs share. Each call of a webhook decides for all quota APIs
-// (pkg/admission/joint_admitter.h), so those that ask the same of a resource need one stored rule
+// (pkg/admission/quota_admitter.h), so those that ask the same of a resource need one stored rule
 // and one call. No I/O; any thread.
 
 #include <set>

@@ -15,7 +15,6 @@
 
 #include "controllers/quota/own_reservations.h"
 #include "controllers/quota/quota_controller.h"
-#include "pkg/admission/joint_admitter.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/metrics/admission_metrics.h"
@@ -272,11 +271,11 @@ void Review(int at_once, std::size_t writes_each) {
   base::ManualScheduler& scheduler = world.stage.scheduler;
   if (at_once > 1) world.stage.server.answer_delay = 1ms;  // meanwhile the next batch gathers
   Metrics metrics(world.stage.registry);
-  admission::QuotaAdmitter admitter(world.stage.io.get_executor(), scheduler, world.stage.api,
-                                    world.controller.quota_book(), world.controller.object_book(),
-                                    metrics);
-  admission::JointAdmitter joint(world.stage.io.get_executor(), "core", {&admitter}, {&admitter});
-  const http::Handler handler = webhook::NewHandler({&joint}, metrics, scheduler);
+  admission::QuotaAdmitter admitter(world.stage.io.get_executor(), scheduler, metrics);
+  admitter.Enforce(world.stage.api);
+  admitter.Open(world.stage.api.name, world.controller.quota_book(),
+                world.controller.object_book());
+  const http::Handler handler = webhook::NewHandler(admitter, metrics, scheduler);
   base::TaskGroup connections(world.stage.io.get_executor());
   Answer answer;
   std::vector<http::Request> requests;

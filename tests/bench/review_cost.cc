@@ -26,7 +26,7 @@ using Micros = std::chrono::duration<double, std::micro>;
 
 class Allower final : public admission::Admitter {
  public:
-  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] std::vector<std::string> quota_apis() const override { return {"core"}; }
   // The same fields as for pods.
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource&) override {
     return {"spec.containers.resources",
@@ -46,9 +46,6 @@ class Allower final : public admission::Admitter {
   Task<admission::Answer> Admit(admission::Review, base::TimePoint) override {
     co_return admission::Answer{};
   }
-
- private:
-  std::string name_ = "core";
 };
 
 struct Cost {
@@ -113,7 +110,7 @@ void MeasureServer(const char* what, bool tls, const std::string& body, int requ
   const http::CertificatePair pair = http::MakeSelfSigned({"127.0.0.1"}).value();
   if (tls) options.tls = http::ServerTls{.cert_pem = pair.cert_pem, .key_pem = pair.key_pem};
   auto server = http::NewServer(io.get_executor(), options,
-                                webhook::NewHandler({&allower}, admission::NoObserver(), clock))
+                                webhook::NewHandler(allower, admission::NoObserver(), clock))
                     .value();
   const http::Url url{
       .scheme = tls ? "https" : "http", .host = "127.0.0.1", .port = server->port()};

@@ -59,12 +59,13 @@ class Replica::Counts final : public controllers::ControllerObserver {
 class Replica::Book final : public admission::QuotaBook, public admission::ObjectBook {
  public:
   Book(controllers::QuotaController& controller, Tell& tell, Planted planted,
-       const api::GroupVersionResource& quotas)
+       const api::GroupVersionResource& quotas, bool grouped)
       : inner_(controller.quota_book()),
         objects_(controller.object_book()),
         tell_(tell),
         planted_(planted),
-        quotas_(quotas) {}
+        quotas_(quotas),
+        grouped_(grouped) {}
 
   // Called when a PATCH leaves. Returns true if admission sent it.
   bool OnPatch(const client::ApiRequest& request, const json::Value& patch) {
@@ -100,8 +101,9 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     const quota::Quota& quota = plan.quota;
     const std::string uid = quota.uid;
     const auto same = [uid](const Writing& w) { return w.uid == uid; };
-    // After a change of namespaces or quotas, two batches may write one ClusterQuota for a moment.
-    if (!quota.cluster && std::ranges::any_of(writing_, same)) {
+    // With ClusterQuotas, namespaces may have another writer after namespaces or quotas changed, so
+    // two batches may write one quota for a moment.
+    if (!grouped_ && std::ranges::any_of(writing_, same)) {
       tell_.Violation("two batches write " + quota.key.ToString() + " at once");
     }
     writing_.push_back({uid, quotas_.Path(quota.key.ns, quota.key.name, "status")});
@@ -156,6 +158,7 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
   Tell& tell_;
   Planted planted_;
   const api::GroupVersionResource& quotas_;
+  const bool grouped_;  // ClusterQuotas are enforced
   mutable StaleQuotas stale_;
   mutable FrozenModes modes_;
   mutable FrozenSums sums_;
@@ -179,7 +182,7 @@ Replica::Replica(Timeline& timeline, Server& server, Tell& tell, ReplicaSettings
   for (quota::QuotaApi& api : ApisOf(settings_)) enforced_.push_back({.api = std::move(api)});
   // Only after all were added, because the parts of each keep a reference to its quota API.
   for (std::size_t i = 0; i < enforced_.size(); ++i) Enforce(enforced_[i], settings_.seed + 10 * i);
-  MakeJoint();
+  MakeAdmitters();
   if (settings_.webhooks) FollowWebhooks();
   link_.on_patch = [this](const client::ApiRequest& request) { CheckPatch(request); };
   life_.Spawn("life", [this] { return Live(); });
@@ -195,23 +198,20 @@ void Replica::Enforce(Enforced& enforced, std::uint64_t seed) {
                                        .events = nullptr};
   enforced.controller = std::make_unique<controllers::QuotaController>(
       context, enforced.api, served_, shared_, *counts_, ControllerOptions(seed + 2));
-  enforced.book =
-      std::make_unique<Book>(*enforced.controller, tell_, settings_.planted, enforced.api.resource);
-  enforced.admitter = std::make_unique<admission::QuotaAdmitter>(
-      timeline_.executor(), clock_, enforced.api, *enforced.book, *enforced.book,
-      admission::NoObserver());
+  enforced.book = std::make_unique<Book>(*enforced.controller, tell_, settings_.planted,
+                                         enforced.api.resource, HasTree(settings_.api));
 }
 
-// Joins the admitters as the daemon does.
-void Replica::MakeJoint() {
-  using Admitters = std::vector<admission::QuotaAdmitter*>;
-  Admitters all;
-  for (const Enforced& enforced : enforced_) all.push_back(enforced.admitter.get());
+// One admitter decides for all quota APIs, as in the daemon.
+void Replica::MakeAdmitters() {
   for (Enforced& enforced : enforced_) {
-    const bool alone = settings_.planted == Planted::kEachAlone;
-    enforced.joint = std::make_unique<admission::JointAdmitter>(
-        timeline_.executor(), enforced.api.name, Admitters{enforced.admitter.get()},
-        alone ? Admitters{enforced.admitter.get()} : all);
+    if (admitters_.empty() || settings_.planted == Planted::kEachAlone) {
+      admitters_.push_back(std::make_unique<admission::QuotaAdmitter>(timeline_.executor(), clock_,
+                                                                      admission::NoObserver()));
+    }
+    enforced.admitter = admitters_.back().get();
+    enforced.admitter->Enforce(enforced.api);
+    enforced.admitter->Open(enforced.api.name, *enforced.book, *enforced.book);
   }
 }
 
@@ -335,7 +335,7 @@ base::Task<void> Replica::Live() {
   while (!stopping_) co_await stop_->WaitUntil(clock_.Now() + 1h);
   if (killed_) reviews_.Cancel();
   co_await reviews_.Join();
-  for (Enforced& enforced : enforced_) co_await enforced.admitter->Stop();
+  for (const auto& admitter : admitters_) co_await admitter->Stop();
   controllers.Cancel();
   co_await controllers.Join();
   leadership.Cancel();
@@ -367,7 +367,11 @@ bool Replica::IsDuplicatePassed(const admission::Review& review) const {
 // With this fault, the webhook of a later quota API trusts that the first one is called as well.
 bool Replica::IsLeftToFirst(std::size_t quota_api, const admission::Review& review) const {
   if (settings_.planted != Planted::kLeftToOther || quota_api == 0) return false;
-  return enforced_.front().admitter->MayLimit(review);
+  const Enforced& first = enforced_.front();
+  const auto known = first.book->Look(review.ns);
+  if (known.complete && !known.any) return false;
+  return std::ranges::find(first.api.evaluators, review.resource.WithoutVersion(),
+                           &quota::Evaluator::resource) != first.api.evaluators.end();
 }
 
 void Replica::Ask(std::size_t quota_api, admission::Review review,
@@ -385,7 +389,8 @@ base::Task<void> Replica::Answer(std::size_t quota_api, admission::Review review
   const base::TimePoint deadline = clock_.Now() + kAnswerTime;
   if (IsDuplicatePassed(review)) co_return answered(admission::Answer());
   if (IsLeftToFirst(quota_api, review)) co_return answered(admission::Answer());
-  admission::JointAdmitter& admitter = *enforced_[quota_api].joint;
+  review.called_for.push_back(enforced_[quota_api].api.name);
+  admission::QuotaAdmitter& admitter = *enforced_[quota_api].admitter;
   const admission::Answer answer = co_await admitter.Admit(std::move(review), deadline);
   if (!killed_) answered(answer);
 }

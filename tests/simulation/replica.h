@@ -9,7 +9,6 @@
 #include <string>
 
 #include "controllers/quota/quota_controller.h"
-#include "pkg/admission/joint_admitter.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/base/task_group.h"
 #include "pkg/leader/leader_runner.h"
@@ -75,11 +74,10 @@ class Replica {
     quota::QuotaApi api;
     std::unique_ptr<controllers::QuotaController> controller;
     std::unique_ptr<Book> book;
-    std::unique_ptr<admission::QuotaAdmitter> admitter;
-    std::unique_ptr<admission::JointAdmitter> joint;  // answers its webhook
+    admission::QuotaAdmitter* admitter = nullptr;  // answers its webhook
   };
   void Enforce(Enforced& enforced, std::uint64_t seed);
-  void MakeJoint();
+  void MakeAdmitters();
   base::Task<void> Live();
   base::Task<void> Answer(std::size_t quota_api, admission::Review review,
                           std::function<void(const admission::Answer&)> answered);
@@ -104,7 +102,8 @@ class Replica {
   controllers::SharedResources shared_;
   std::unique_ptr<Counts> counts_;
   std::unique_ptr<leader::LeaderRunner> runner_;
-  std::vector<Enforced> enforced_;                    // in the order in which they are asked
+  std::vector<Enforced> enforced_;  // in the order in which they are asked
+  std::vector<std::unique_ptr<admission::QuotaAdmitter>> admitters_;
   std::unique_ptr<webhook::OtherWebhooks> webhooks_;  // null: they are not watched
   std::unique_ptr<base::Alarm> stop_;
   bool stopping_ = false;

@@ -122,8 +122,8 @@ class AdmitterFixture : public Leading, public ControllerFixture {
     cluster.Serve(kThings, "Thing");
     cluster.patch_delay = std::chrono::milliseconds(4);
     Start();
-    admitter_.emplace(io.get_executor(), scheduler, api, controller->quota_book(),
-                      controller->object_book(), counts, std::move(options));
+    admitter_.emplace(io.get_executor(), scheduler, counts, std::move(options));
+    Enforce(*admitter_, api, *controller);
   }
   ~AdmitterFixture() {
     cluster.ForgetFunctions();

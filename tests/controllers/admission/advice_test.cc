@@ -13,10 +13,7 @@ using Kind = Answer::Kind;
 
 // Only ClusterQuotas are enforced. The quota c is over the namespaces a and b.
 struct Advised : Clustered {
-  Advised() {
-    using Admitters = std::vector<admission::QuotaAdmitter*>;
-    joint.emplace(io.get_executor(), admitter->name(), Admitters{&*admitter}, Admitters{&*admitter},
-                  nullptr, Admitters{&*core_admitter});
+  Advised() : Clustered({}, Core::kAdvises) {
     PutNamespace("a", "x");
     PutNamespace("b", "x");
     Put(ClusterQuota("c", "x", {{"pods", "3"}}));

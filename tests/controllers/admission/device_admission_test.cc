@@ -85,8 +85,8 @@ struct Devices : Rules, fixture::ControllerFixture {
   std::string Ask(json::Value object, const api::GroupVersionResource& resource = kClaims,
                   const json::Value& stored = {}) {
     if (!admitter) {
-      admitter.emplace(io.get_executor(), scheduler, api, controller->quota_book(),
-                       controller->object_book(), admission::NoObserver());
+      admitter.emplace(io.get_executor(), scheduler, admission::NoObserver());
+      fixture::Enforce(*admitter, api, *controller);
     }
     object.Make({"metadata", "uid"}) = "uid-" + std::to_string(++asked);
     admission::Review review{.uid = "call",

@@ -4,7 +4,6 @@
 #include <deque>
 #include <memory>
 
-#include "pkg/admission/joint_admitter.h"
 #include "pkg/json/value.h"
 #include "pkg/webhook/handler.h"
 #include "tests/controllers/quota/controller_fixture.h"
@@ -43,7 +42,7 @@ class LastAnswer final : public http::ResponseWriter {
   std::optional<http::Response> response;
 };
 
-// Two controllers and their admitters behind one handler.
+// Two controllers and their admitter behind one handler.
 struct TwoApis : ControllerFixture {
   TwoApis() {
     cluster.Serve(kShares, "Share");
@@ -56,27 +55,19 @@ struct TwoApis : ControllerFixture {
     options.seed = 1;
     second.emplace(context, shares, *served, shared, recorder, options);
     running.Spawn("second", [this] { return second->Run(); });
-    core_admitter.emplace(io.get_executor(), scheduler, api, controller->quota_book(),
-                          controller->object_book(), admission::NoObserver());
-    shares_admitter.emplace(io.get_executor(), scheduler, shares, second->quota_book(),
-                            second->object_book(), admission::NoObserver());
-    using Admitters = std::vector<admission::QuotaAdmitter*>;
-    const Admitters all{&*core_admitter, &*shares_admitter};
-    const auto may_call = [this](const std::string& quota_api, const api::GroupResource&,
-                                 std::string_view) {
+    admission::QuotaAdmitterOptions options_of_admitter;
+    options_of_admitter.may_call = [this](const std::string& quota_api, const api::GroupResource&,
+                                          std::string_view) {
       return quota_api != "shares" || shares_may_be_called;
     };
-    const auto executor = io.get_executor();
-    joint_core.emplace(executor, "core", Admitters{&*core_admitter}, all, may_call);
-    joint_shares.emplace(executor, "shares", Admitters{&*shares_admitter}, all, may_call);
-    joint_both.emplace(executor, "core.shares", all, all, may_call);
-    handler = webhook::NewHandler({&*joint_core, &*joint_shares, &*joint_both},
-                                  admission::NoObserver(), scheduler);
+    admitter.emplace(io.get_executor(), scheduler, admission::NoObserver(), options_of_admitter);
+    Enforce(*admitter, api, *controller);
+    Enforce(*admitter, shares, *second);
+    handler = webhook::NewHandler(*admitter, admission::NoObserver(), scheduler);
   }
   ~TwoApis() {
     running.Cancel();
-    calls.Spawn("stop core", [this] { return core_admitter->Stop(); });
-    calls.Spawn("stop shares", [this] { return shares_admitter->Stop(); });
+    calls.Spawn("stop", [this] { return admitter->Stop(); });
     RunFor(1min);
   }
 
@@ -123,12 +114,8 @@ struct TwoApis : ControllerFixture {
 
   quota::QuotaApi shares = SharesApi();
   std::optional<controllers::QuotaController> second;
-  std::optional<admission::QuotaAdmitter> core_admitter;
-  std::optional<admission::QuotaAdmitter> shares_admitter;
+  std::optional<admission::QuotaAdmitter> admitter;
   bool shares_may_be_called = true;
-  std::optional<admission::JointAdmitter> joint_core;
-  std::optional<admission::JointAdmitter> joint_shares;
-  std::optional<admission::JointAdmitter> joint_both;
   http::Handler handler;
   base::TaskGroup running{io.get_executor()};
   base::TaskGroup calls{io.get_executor()};

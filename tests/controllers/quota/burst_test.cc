@@ -142,12 +142,12 @@ TEST_CASE("burst: one of two calls for the same object does not return its grant
   f.RunFor(5ms);
   CHECK(f.AllAdmitted());
   REQUIRE(f.cluster.writes.empty());
-  const std::size_t given_up = GENERATE(1U, 2U);  // counted from the last answer
-  const admission::Answer answer = *f.answers[f.answers.size() - given_up];
+  const std::size_t given_up = GENERATE(1U, 2U);  // counted from the last grant
+  const auto grant = f.book.drawn[f.book.drawn.size() - given_up];
   const bool written = GENERATE(false, true);
   if (written) f.Review(LargePod("large"));  // with this write it gets an entry of its own
   f.RunFor(5ms);
-  f.admitter.Withdraw(answer.granted);
+  f.book.Withdraw(grant);
   f.RunFor(3s);
   const std::string used = "pods=" + std::to_string(f.created + (written ? 2 : 1)) + ",";
   CHECK(f.Used("q").substr(0, used.size()) == used);
@@ -161,7 +161,7 @@ TEST_CASE("burst: a grant that both calls give up is returned", "[controllers]")
   f.Review(PodWithUid("twice"));
   f.RunFor(5ms);
   for (std::size_t last : {1U, 2U}) {
-    f.admitter.Withdraw(f.answers[f.answers.size() - last]->granted);
+    f.book.Withdraw(f.book.drawn[f.book.drawn.size() - last]);
   }
   f.RunFor(3s);
   CHECK(f.Used("q") == "pods=" + std::to_string(f.created));

@@ -11,11 +11,56 @@
 
 namespace fixture {
 
+// Forwards to a book, and remembers the grants without a write, so that a test can give them up.
+class DrawnGrants final : public admission::QuotaBook {
+ public:
+  struct Drawn {
+    api::ObjectKey quota;
+    quota::Uid uid;
+    std::uint64_t number = 0;
+  };
+
+  explicit DrawnGrants(admission::QuotaBook& inner) : inner_(inner) {}
+  base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override {
+    return inner_.Refresh(std::move(ns), deadline);
+  }
+  [[nodiscard]] admission::NamespaceQuotas Quotas(std::string_view ns) const override {
+    return inner_.Quotas(ns);
+  }
+  [[nodiscard]] Presence Look(std::string_view ns) const override { return inner_.Look(ns); }
+  base::Task<base::Result<quota::Quota>> Read(quota::Quota quota,
+                                              base::TimePoint deadline) override {
+    return inner_.Read(std::move(quota), deadline);
+  }
+  [[nodiscard]] bool Draw(const admission::ReservePlan& plan) override {
+    for (const admission::Grant& grant : plan.grants) {
+      drawn.push_back({plan.quota.key, grant.uid, grant.number});
+    }
+    return inner_.Draw(plan);
+  }
+  base::Task<base::Result<void>> Reserve(admission::ReservePlan plan,
+                                         base::TimePoint deadline) override {
+    return inner_.Reserve(std::move(plan), deadline);
+  }
+  void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override {
+    inner_.Withdraw(key, uid, grant);
+  }
+  void Withdraw(const Drawn& grant) { Withdraw(grant.quota, grant.uid, grant.number); }
+
+  std::vector<Drawn> drawn;
+
+ private:
+  admission::QuotaBook& inner_;
+};
+
 struct ChargingFixture : ControllerFixture {
   explicit ChargingFixture(controllers::QuotaControllerOptions options = {})
       : ControllerFixture(std::move(options)),
-        admitter(io.get_executor(), scheduler, api, controller->quota_book(),
-                 controller->object_book(), admission::NoObserver()) {}
+        book(controller->quota_book()),
+        admitter(io.get_executor(), scheduler, admission::NoObserver()) {
+    admitter.Enforce(api);
+    admitter.Open(api.name, book, controller->object_book());
+  }
   ~ChargingFixture() {
     cluster.ForgetFunctions();
     calls.Spawn("stop", [this] { return admitter.Stop(); });
@@ -65,6 +110,7 @@ struct ChargingFixture : ControllerFixture {
     return answers.back()->kind == admission::Answer::Kind::kAllowed;
   }
 
+  DrawnGrants book;
   admission::QuotaAdmitter admitter;
   base::TaskGroup calls{io.get_executor()};
   std::deque<std::optional<admission::Answer>> answers;

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "pkg/admission/joint_admitter.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "tests/controllers/quota/cluster_fixture.h"
 #include "tests/controllers/quota/controller_fixture.h"
@@ -46,7 +45,10 @@ class Batches final : public admission::Observer {
 
 // A controller of core and one of ClusterQuotas.
 struct Clustered : ControllerFixture {
-  explicit Clustered(admission::QuotaAdmitterOptions admitter_options = {}) {
+  // Who enforces the ResourceQuotas: the same admitter, or somebody else.
+  enum class Core : std::uint8_t { kEnforced, kAdvises };
+  explicit Clustered(admission::QuotaAdmitterOptions admitter_options = {},
+                     Core core = Core::kEnforced) {
     cluster.Serve(kNamespaces, "Namespace", false);
     cluster.Serve(quotas.resource, quotas.kind, false);
     controllers::TrackingContext context{.executor = io.get_executor(),
@@ -62,17 +64,14 @@ struct Clustered : ControllerFixture {
     controller2.emplace(context, quotas, *served, shared, recorder, options);
     running.Spawn("cluster", [this] { return controller2->Run(); });
     admitter_options.exempt_namespaces = NamesOf({"exempt"});
-    core_admitter.emplace(io.get_executor(), scheduler, api, controller->quota_book(),
-                          controller->object_book(), batches);
-    admitter.emplace(io.get_executor(), scheduler, quotas, controller2->quota_book(),
-                     controller2->object_book(), batches, std::move(admitter_options));
-    using Admitters = std::vector<admission::QuotaAdmitter*>;
-    joint.emplace(io.get_executor(), admitter->name(), Admitters{&*admitter},
-                  Admitters{&*core_admitter, &*admitter});
+    admitter.emplace(io.get_executor(), scheduler, batches, std::move(admitter_options));
+    Enforce(*admitter, quotas, *controller2);
+    if (core == Core::kEnforced) admitter->Enforce(api);
+    if (core == Core::kAdvises) admitter->Advise(api);
+    admitter->Open(api.name, controller->quota_book(), controller->object_book());
   }
   ~Clustered() {
     running.Cancel();
-    calls.Spawn("stop core", [this] { return core_admitter->Stop(); });
     calls.Spawn("stop", [this] { return admitter->Stop(); });
     RunFor(std::chrono::minutes(1));
   }
@@ -97,7 +96,7 @@ struct Clustered : ControllerFixture {
     calls.Spawn("call", [this, &answer, review = std::move(review)]() -> base::Task<void> {
       co_await base::DeferCancellation();
       const base::TimePoint deadline = scheduler.Now() + std::chrono::seconds(5);
-      admission::Answer given = co_await joint->Admit(review, deadline);
+      admission::Answer given = co_await admitter->Admit(review, deadline);
       answer = std::move(given);
     });
     return answer;
@@ -122,9 +121,7 @@ struct Clustered : ControllerFixture {
   quota::QuotaApi quotas = quota::ClusterQuotaApi();
   Batches batches;
   std::optional<controllers::QuotaController> controller2;
-  std::optional<admission::QuotaAdmitter> core_admitter;
   std::optional<admission::QuotaAdmitter> admitter;
-  std::optional<admission::JointAdmitter> joint;
   base::TaskGroup running{io.get_executor()};
   base::TaskGroup calls{io.get_executor()};
   std::deque<std::optional<admission::Answer>> answers;

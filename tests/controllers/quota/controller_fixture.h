@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "controllers/quota/quota_controller.h"
+#include "pkg/admission/quota_admitter.h"
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/quota/core/core_quota.h"
@@ -33,6 +34,13 @@ json::Value MakeSecret(const std::string& name, const std::string& ns = "team-a"
 // `hard` as {{"pods","10"}, …}.
 json::Value MakeQuota(const std::string& name, const json::Object& hard,
                       const std::string& ns = "team-a");
+
+// The admitter decides by the quotas of this controller from now on.
+inline void Enforce(admission::QuotaAdmitter& admitter, const quota::QuotaApi& api,
+                    controllers::QuotaController& controller) {
+  admitter.Enforce(api);
+  admitter.Open(api.name, controller.quota_book(), controller.object_book());
+}
 
 class Recorder final : public controllers::ControllerObserver {
  public:

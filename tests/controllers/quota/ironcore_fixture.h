@@ -56,8 +56,8 @@ struct IroncoreFixture : ControllerFixture {
     cluster.Serve(kBucketClasses, "BucketClass", false);
     cluster.Put(kBucketClasses, MakeClass("fast", {{"tps", "1"}, {"iops", "10"}}));
     Start();
-    admitter.emplace(io.get_executor(), scheduler, api, controller->quota_book(),
-                     controller->object_book(), admission::NoObserver());
+    admitter.emplace(io.get_executor(), scheduler, admission::NoObserver());
+    Enforce(*admitter, api, *controller);
   }
   ~IroncoreFixture() {
     cluster.ForgetFunctions();

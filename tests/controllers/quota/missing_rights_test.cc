@@ -54,7 +54,7 @@ struct Rights : Clustered {
     auto& answer = answers.emplace_back();
     calls.Spawn("call", [this, &answer, &review]() -> base::Task<void> {
       co_await base::DeferCancellation();
-      admission::Answer given = co_await joint->Admit(review, scheduler.Now() + 5s);
+      admission::Answer given = co_await admitter->Admit(review, scheduler.Now() + 5s);
       answer = std::move(given);
     });
     RunFor(100ms);

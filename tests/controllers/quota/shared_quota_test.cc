@@ -71,8 +71,8 @@ class Process {
     options.leading = [leads] { return leads; };
     controller_ = std::make_unique<controllers::QuotaController>(
         context, api_, served_, shared_, recorder_, std::move(options), queue::NoObserver());
-    admitter_.emplace(io.get_executor(), scheduler, api_, controller_->quota_book(),
-                      controller_->object_book(), admission::NoObserver());
+    admitter_.emplace(io.get_executor(), scheduler, admission::NoObserver());
+    fixture::Enforce(*admitter_, api_, *controller_);
     running_.Spawn("controller", [this] { return controller_->Run(); });
   }
   void StartClients(int clients) {

@@ -24,7 +24,7 @@ class FakeAdmitter final : public admission::Admitter {
   explicit FakeAdmitter(base::asio::io_context& io) : gate_(io) {
     gate_.expires_at(base::TimePoint::max());
   }
-  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] std::vector<std::string> quota_apis() const override { return {"core", "cluster"}; }
   [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource&) override {
     return {"spec.containers.resources"};
   }
@@ -48,7 +48,6 @@ class FakeAdmitter final : public admission::Admitter {
   base::TimePoint deadline{};
 
  private:
-  std::string name_ = "core";
   boost::asio::steady_timer gate_;
 };
 
@@ -96,7 +95,7 @@ class Recorder final : public http::ResponseWriter {
   const std::size_t room_;
 };
 
-// A handler with one admitter named "core".
+// A handler whose admitter enforces "core" and "cluster".
 class Fixture {
  public:
   http::Request Post(std::string body, std::string target = "/validate/core?timeout=10s") {
@@ -107,7 +106,7 @@ class Fixture {
   }
   // Sends the request. Its answer is added to `responses` when it arrives.
   void Begin(http::Request request) {
-    if (!handler) handler = webhook::NewHandler({&admitter}, decisions, clock, options);
+    if (!handler) handler = webhook::NewHandler(admitter, decisions, clock, options);
     tasks.Spawn("request", [this, request = std::move(request)]() mutable -> Task<void> {
       Recorder writer(responses, room);
       co_await handler(std::move(request), http::Peer(), writer);

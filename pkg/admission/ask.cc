@@ -1,0 +1,220 @@
+#include "pkg/admission/ask.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace admission {
+namespace {
+
+using QuotaList = std::vector<const quota::Quota*>;
+
+bool Handles(const quota::Evaluator& evaluator, const Review& review) {
+  const std::string& subresource = review.subresource;
+  if (review.operation == Operation::kCreate) return subresource.empty();
+  if (review.operation != Operation::kUpdate) return false;
+  if (subresource.empty()) return evaluator.guard.updates;
+  return std::ranges::find(evaluator.guard.subresources, subresource) !=
+         evaluator.guard.subresources.end();
+}
+
+// Returns the evaluator of a kind whose objects are only counted.
+std::optional<quota::Evaluator> CounterOf(const quota::QuotaApi& api,
+                                          const api::GroupResource& resource) {
+  return api.object_counter ? api.object_counter(resource) : std::nullopt;
+}
+
+const std::string& CountsAs(const quota::QuotaApi& api) {
+  return api.counts_as.empty() ? api.name : api.counts_as;
+}
+
+// Returns the uid that a reservation is for. Aggregated API servers may send a creation before the
+// object has a uid. Each call then counts as a new object, by the uid of the review.
+quota::Uid UidOf(const Review& review) {
+  for (const json::Value* object : {&review.object, &review.old_object}) {
+    const std::string_view uid = object->StringAt({"metadata", "uid"});
+    if (!uid.empty()) return quota::Uid::FromText(uid);
+  }
+  return quota::Uid::FromText(review.uid);
+}
+
+// What cannot be counted of the object cannot be counted of the stored one either.
+bool IsNoWorse(const quota::ObjectFacts& stored, const quota::ObjectFacts& requested) {
+  const auto& unread = requested.now.unread;
+  if (!std::ranges::includes(stored.now.unread, unread)) return false;
+  return stored.flaw == requested.flaw || !unread.empty();
+}
+
+// True for the names that these quotas limit, or will limit once their status is written.
+quota::IsLimited LimitedBy(const QuotaList& quotas) {
+  return [&quotas](std::string_view name) {
+    return std::ranges::any_of(quotas, [&](const quota::Quota* quota) {
+      return quota->hard.Find(name) != nullptr || quota->status.hard.Find(name) != nullptr;
+    });
+  };
+}
+
+std::set<std::string> NamesOf(const QuotaList& quotas) {
+  std::set<std::string> names;
+  for (const quota::Quota* quota : quotas) {
+    for (const quota::ResourceList* list : {&quota->hard, &quota->status.hard}) {
+      for (const auto& [name, limit] : *list) names.insert(name);
+    }
+  }
+  return names;
+}
+
+std::string_view VersionOf(const json::Value& object) {
+  return object.StringAt({"metadata", "resourceVersion"});
+}
+
+}  // namespace
+
+bool LacksOldObject(const Review& review) {
+  return review.operation == Operation::kUpdate && review.old_object.IsNull();
+}
+
+const quota::Evaluator* Ask::EvaluatorFor(const quota::QuotaApi& api,
+                                          const api::GroupResource& resource) {
+  const auto found = std::ranges::find(api.evaluators, resource, &quota::Evaluator::resource);
+  return found == api.evaluators.end() ? nullptr : &*found;
+}
+
+Ask::Ask(QuotaSource& source, const Review& review) : source_(source), review_(review) {
+  CHECK(source_.open) << source_.api.name;
+  ++source_.asks;
+}
+
+Ask::~Ask() { --source_.asks; }
+
+std::unique_ptr<Ask> Ask::Of(QuotaSource& source, const Review& review) {
+  const api::GroupResource resource = review.resource.WithoutVersion();
+  const quota::Evaluator* evaluator = EvaluatorFor(source.api, resource);
+  auto counter = evaluator == nullptr ? CounterOf(source.api, resource) : std::nullopt;
+  if (counter) evaluator = &*counter;
+  if (evaluator == nullptr || review.ns.empty()) return nullptr;
+  if (!Handles(*evaluator, review)) return nullptr;
+  std::unique_ptr<Ask> ask(new Ask(source, review));
+  ask->counter_ = std::move(counter);
+  quota::Request& request = ask->request_;
+  request.evaluator = ask->counter_ ? &*ask->counter_ : evaluator;
+  request.object = &review.object;
+  request.uid = UidOf(review);
+  request.version = VersionOf(review.old_object);
+  request.dry_run = review.dry_run;
+  return ask;
+}
+
+std::vector<const quota::Quota*> Ask::Quotas() const {
+  QuotaList quotas;
+  for (const BookedQuota& booked : source_.book->Quotas(review_.ns).quotas) {
+    quotas.push_back(booked.quota);
+  }
+  return quotas;
+}
+
+bool Ask::ReadsLike(const Ask& other) const {
+  return CountsAs(source_.api) == CountsAs(other.source_.api) &&
+         counter_.has_value() == other.counter_.has_value();
+}
+
+base::Result<void> Ask::Read(base::WallTime now, const QuotaList& limiting, const Ask* like) {
+  if (like != nullptr) {
+    reading_ = like->reading_;
+  } else {
+    auto reading = ReadObjects(now, limiting);
+    if (!reading) return reading.error();
+    reading_ = std::make_shared<const Reading>(std::move(*reading));
+  }
+  LookAgain();
+  return Resolve();
+}
+
+base::Result<Ask::Reading> Ask::ReadObjects(base::WallTime now, const QuotaList& limiting) const {
+  const quota::Evaluator& evaluator = *request_.evaluator;
+  const quota::ReadOptions options{
+      .now = now, .limited = LimitedBy(limiting), .rules = source_.objects->RulesNow()};
+  // An update may create its object. Then the old object has no resourceVersion, and all usage is
+  // new (upstream's "create on update").
+  const json::Value* const stored = request_.version.empty() ? nullptr : &review_.old_object;
+  auto after = evaluator.guard.facts_of
+                   ? evaluator.guard.facts_of(review_.object, stored, options.now)
+                   : evaluator.facts_of(review_.object, options);
+  if (!after) return after.error();
+  Reading reading{.after = std::move(*after)};
+  if (stored != nullptr) {
+    auto before = evaluator.facts_of(*stored, options);
+    if (!before) return before.error();
+    reading.before = std::move(*before);
+  }
+  const bool left_out = reading.after.left_out || (reading.before && reading.before->left_out);
+  if (left_out) reading.under = NamesOf(limiting);
+  return reading;
+}
+
+base::Result<void> Ask::Resolve() {
+  const quota::Evaluator& evaluator = *request_.evaluator;
+  const quota::ObjectFacts& facts = reading_->after;
+  auto after = source_.objects->SubjectOf(evaluator, review_.ns, facts);
+  if (!after) return after.error();
+  request_.after = std::move(after->subject);
+  request_.unknown = std::move(after->unknown);
+  flaw_ = facts.flaw;
+  if (!reading_->before) return {};
+  const quota::ObjectFacts& old_facts = *reading_->before;
+  auto before = source_.objects->SubjectOf(evaluator, review_.ns, old_facts);
+  if (!before) return before.error();
+  request_.before = std::move(before->subject);
+  if (IsNoWorse(old_facts, facts)) flaw_.clear();
+  // With the same classes as before, the unknown usage does not grow.
+  if (old_facts.now.classes == facts.now.classes) request_.unknown.reset();
+  return {};
+}
+
+void Ask::LookAgain() {
+  const quota::Evaluator& evaluator = *request_.evaluator;
+  request_.classes = source_.objects->ClassesOf(evaluator);
+  request_.outdated = !request_.dry_run && !request_.version.empty() &&
+                      source_.objects->HasLater(evaluator, request_.uid, request_.version);
+  if (!reading_->under) return;
+  // The client tries again. It needs a quota that gets a name in the moment in which an object with
+  // very many names is decided.
+  const std::set<std::string> names = NamesOf(Quotas());
+  if (std::ranges::includes(*reading_->under, names)) return;
+  request_.unknown = quota::UnknownUsage{
+      .why = {.code = base::ErrorCode::kUnavailable, .message = "its limits have just changed"},
+      .names = {names.begin(), names.end()}};
+}
+
+bool Ask::LacksClass() {
+  const bool missing = request_.unknown && request_.unknown->why.Is(base::ErrorCode::kNotFound);
+  if (!missing || classes_read_) return false;
+  LookAgain();
+  return quota::DependsOnUnknown(request_, Quotas());
+}
+
+base::Task<base::Result<void>> Ask::ReadClasses(base::TimePoint deadline) {
+  if (!LacksClass()) co_return base::Result<void>();
+  classes_read_ = true;
+  const quota::Evaluator& evaluator = *request_.evaluator;
+  quota::ClassTable live(evaluator.classes->missing, evaluator.classes->called);
+  for (const quota::ClassUnits& units : reading_->after.now.classes) {
+    auto usage = co_await source_.objects->ReadClass(evaluator, units.name, deadline);
+    if (usage) {
+      live.Set(units.name, std::move(*usage));
+    } else if (!usage.error().Is(base::ErrorCode::kNotFound)) {
+      co_return usage.error().Wrap("read " + evaluator.classes->called + " " + units.name);
+    }
+  }
+  request_.unknown.reset();
+  request_.after.usage = live.ResolveKnown(reading_->after.now, request_.unknown);
+  co_return base::Result<void>();
+}
+
+base::Task<bool> Ask::IsTaken(base::TimePoint deadline) {
+  return source_.objects->IsTaken(*request_.evaluator, review_.ns, review_.name, request_.uid,
+                                  deadline);
+}
+
+}  // namespace admission

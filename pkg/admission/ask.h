@@ -1,0 +1,88 @@
+#pragma once
+
+// Internal to the quota admitter: what a review asks of the quotas of one quota API, which is the
+// usage of its object as that quota API counts it.
+//
+// Single-threaded. Pointers to quotas are valid until the next suspension.
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/admission/quota_source.h"
+#include "pkg/admission/review.h"
+#include "pkg/base/asio.h"
+#include "pkg/base/clock.h"
+#include "pkg/quota/decision.h"
+
+namespace admission {
+
+class Ask {
+ public:
+  // Returns null if quotas of this quota API never limit such a request. `source` must be open, and
+  // its books are used until the ask is destroyed. `source` and `review` must outlive the ask.
+  static std::unique_ptr<Ask> Of(QuotaSource& source, const Review& review);
+  // The evaluator of this resource; null: its objects are only counted, or not even that.
+  static const quota::Evaluator* EvaluatorFor(const quota::QuotaApi& api,
+                                              const api::GroupResource& resource);
+  ~Ask();
+  Ask(const Ask&) = delete;
+  Ask& operator=(const Ask&) = delete;
+
+  [[nodiscard]] QuotaSource& source() const { return source_; }
+  [[nodiscard]] const quota::Request& request() const { return request_; }
+  // Why the object cannot be counted at all; "": it can.
+  [[nodiscard]] const std::string& flaw() const { return flaw_; }
+  [[nodiscard]] std::vector<const quota::Quota*> Quotas() const;
+
+  // Reads the usage of the object. `like` is an ask about the same review that has read it already,
+  // or null: quota APIs that count alike (QuotaApi::counts_as) read an object once. `limiting`:
+  // all quotas that limit the object, of any quota API. Errors: its amounts cannot be read.
+  base::Result<void> Read(base::WallTime now, const std::vector<const quota::Quota*>& limiting,
+                          const Ask* like);
+  // True if what `other` has read is what this one would read.
+  [[nodiscard]] bool ReadsLike(const Ask& other) const;
+
+  // Updates what changes while a request waits: its classes, whether it can still be stored, and
+  // whether its usage is known under all names that its quotas limit by now.
+  void LookAgain();
+  // True if the answer depends on a class that the watch has not shown and that was not read yet.
+  [[nodiscard]] bool LacksClass();
+  // Reads the classes from the API server if LacksClass().
+  base::Task<base::Result<void>> ReadClasses(base::TimePoint deadline);
+  // As ObjectBook::IsTaken(), for the object of the review.
+  base::Task<bool> IsTaken(base::TimePoint deadline);
+
+ private:
+  // What the evaluator reads of the objects of a review.
+  struct Reading {
+    quota::ObjectFacts after;
+    std::optional<quota::ObjectFacts> before;  // of the stored object, if there is one
+    // The names that its quotas limited, if only these were read (ObjectFacts::left_out).
+    std::optional<std::set<std::string>> under;
+  };
+
+  Ask(QuotaSource& source, const Review& review);
+  [[nodiscard]] base::Result<Reading> ReadObjects(
+      base::WallTime now, const std::vector<const quota::Quota*>& limiting) const;
+  base::Result<void> Resolve();
+
+  QuotaSource& source_;
+  const Review& review_;
+  // The evaluator of a kind that is only counted. It lives as long as its request, because a
+  // request may name any kind.
+  std::optional<quota::Evaluator> counter_;
+  quota::Request request_;                  // refers to `review_`, and to `counter_` if that is set
+  std::shared_ptr<const Reading> reading_;  // its classes not resolved
+  std::string flaw_;
+  bool classes_read_ = false;  // unknown classes were read from the API server
+};
+
+// True for an UPDATE whose old object is missing: its usage is not known. As in apiserver v0.36.3,
+// pkg/admission/plugin/resourcequota/controller.go.
+bool LacksOldObject(const Review& review);
+
+}  // namespace admission
