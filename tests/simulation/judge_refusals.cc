@@ -33,6 +33,19 @@ bool HasEntryFor(const StoredQuota& quota, const std::string& uid) {
   return quota.reservations.find(quota::Uid::FromText(uid).ToShortText()) != std::string::npos;
 }
 
+// True if an entry of the list lets the object use as much.
+bool Allows(const accounting::ReservationList* list, const std::string& uid,
+            const Amounts& amounts) {
+  const auto object = quota::Uid::FromText(uid);
+  return list != nullptr && std::ranges::any_of(list->entries(), [&](const auto& entry) {
+           return std::ranges::find(entry.objects, object) != entry.objects.end() &&
+                  std::ranges::all_of(amounts, [&](const auto& amount) {
+                    const quota::Quantity* const allowed = entry.usage.Find(amount.first);
+                    return allowed == nullptr || UnitsOf(*allowed) >= amount.second;
+                  });
+         });
+}
+
 // True if each object of the entry has one in the list that lets it use as much. A repeated call,
 // which another replica may answer, writes such an entry. It allows nothing new.
 bool IsReserved(const accounting::ReservationList& list, const accounting::Reservation& entry) {
@@ -137,9 +150,11 @@ void Judge::NoteUnreserved(const Thing& after) {
   if (IsCalm(timeline_.Now() - kHealed)) return;
   for (const auto& entry : server_->quotas()) {
     const StoredQuota& quota = entry.second;
-    if (!quota.tree || HasEntryFor(quota, after.uid)) continue;
+    if (!quota.tree) continue;
     const Limits& limits = limits_[quota.uid];
     const Amounts counted = server_->CountedBy(quota, after);
+    // An entry of an earlier update may allow the object less.
+    if (HasEntryFor(quota, after.uid) && Allows(ListIn(quota).get(), after.uid, counted)) continue;
     const bool denied = std::ranges::all_of(counted, [&](const auto& amount) {
       return !quota.hard.contains(amount.first) || HighestLimit(limits, amount.first);
     });
