@@ -56,7 +56,7 @@ DEFINE_string(
     "nothing is refused in namespaces with such labels either.");
 DEFINE_int32(
     admission_queue_limit, 4096,
-    "How many requests may wait for a decision, for each quota API; each namespace may have a "
+    "How many requests may wait for a decision; each namespace may have a "
     "quarter of them, but at most 1024. Further ones are answered 429 at once, so that clients "
     "retry.");
 DEFINE_bool(manage_webhook, true,

@@ -55,7 +55,7 @@ struct Options {
   // Namespaces with these labels are exempt, too: the selector as text, and its requirement.
   std::string exempt_selector;
   std::optional<api::LabelRequirement> exempt_labels;
-  std::size_t admission_queue_limit = 0;  // of each enforced quota API
+  std::size_t admission_queue_limit = 0;  // of all quota APIs together
   bool manage_webhook = true;
   bool warn_near_limits = true;
   bool charge_in_advance = true;

@@ -35,6 +35,7 @@ std::string FailureOf(const base::Error& error) {
   std::string why = std::to_string(error.http_status);
   if (!error.reason.empty()) why.append(" ").append(error.reason);
   if (error.message.find("resourcequotas") != std::string::npos) why += " of a quota";
+  if (error.http_status >= 500) why.append(": ").append(error.message.substr(0, 300));
   return why;
 }
 
