@@ -23,37 +23,27 @@ std::optional<quota::Verdict> RefusalBy(const quota::Quota& quota, const quota::
 
 }  // namespace
 
-base::Task<std::optional<Answer>> QuotaAdmitter::Advice(std::shared_ptr<Waiter> waiter) {
-  const bool charges = std::ranges::any_of(
-      waiter->asks, [](const auto& ask) { return ask->source().api.form.cluster; });
-  for (const auto& source : sources_) {
-    if (!charges || !source->advises || !Concerns(*source, waiter->review)) continue;
-    auto refusal = co_await AdviceOf(*source, waiter);
-    if (refusal) co_return refusal;
-  }
-  co_return std::nullopt;
-}
-
 // The quota is read live, because the watch may not have shown yet that there is room again.
 base::Task<std::optional<Answer>> QuotaAdmitter::AdviceOf(QuotaSource& source,
-                                                          std::shared_ptr<Waiter> waiter) {
-  const std::unique_ptr<Ask> ask = Ask::Of(source, waiter->review);
+                                                          std::shared_ptr<const Pending> pending) {
+  const std::unique_ptr<Ask> ask = Ask::Of(source, pending->review);
   if (ask == nullptr) co_return std::nullopt;
-  const std::vector<const quota::Quota*> quotas = ask->Quotas();
-  const auto read = ask->Read(scheduler_.WallNow(), quotas, nullptr);
+  const auto read = ask->Read(scheduler_.WallNow(), nullptr);
   if (!read || !ask->flaw().empty()) co_return std::nullopt;
+  const std::vector<const quota::Quota*> quotas = ask->Quotas();
   const auto refuses = [&](const auto* one) { return RefusalBy(*one, ask->request()).has_value(); };
   const auto full = std::ranges::find_if(quotas, refuses);
   if (full == quotas.end()) co_return std::nullopt;
   const std::string uid = (*full)->uid;
   const base::TimePoint until =
-      std::min<base::TimePoint>(waiter->deadline, scheduler_.Now() + kReadsFor);
-  const auto stored = co_await source.book->Read(**full, until);
+      std::min<base::TimePoint>(pending->deadline, scheduler_.Now() + kReadsFor);
+  quota::Quota exceeded = **full;
+  const auto stored = co_await source.book->Read(std::move(exceeded), until);
   if (!stored || stored->uid != uid) co_return std::nullopt;
   ask->LookAgain();
   const auto refusal = RefusalBy(*stored, ask->request());
   if (!refusal) co_return std::nullopt;
-  co_return RefusalOf(source.api, *refusal);
+  co_return AnswerOf(source.api, *refusal, {});
 }
 
 }  // namespace admission

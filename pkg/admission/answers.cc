@@ -1,5 +1,7 @@
 #include "pkg/admission/answers.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace admission {
@@ -57,14 +59,30 @@ Answer Unavailable(std::string message) {
 
 Answer Failed(const base::Error& error) { return Refuse(500, error.message, cause::kNotReserved); }
 
-Answer RefusalOf(const quota::QuotaApi& api, const quota::Verdict& verdict) {
-  if (verdict.code == 503) return Unavailable(verdict.message);
-  Answer refusal = Refuse(verdict.code, verdict.message, CausesOf(api, verdict));
-  if (verdict.code == 403) refusal.reason = api.refusal_reason;
-  refusal.refuser = verdict.refuser;
-  refusal.quota_api = api.name;
-  refusal.refused_by_cluster_quota = api.form.cluster;
-  return refusal;
+Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
+                std::vector<std::string> warnings) {
+  if (verdict.kind == quota::Verdict::Kind::kRefused) {
+    if (verdict.code == 503) return Unavailable(verdict.message);
+    Answer refusal = Refuse(verdict.code, verdict.message, CausesOf(api, verdict));
+    if (verdict.code == 403) refusal.reason = api.refusal_reason;
+    refusal.refuser = verdict.refuser;
+    refusal.quota_api = api.name;
+    refusal.refused_by_cluster_quota = api.form.cluster;
+    return refusal;
+  }
+  Answer answer;
+  for (const quota::WouldRefuse& would : verdict.would_refuse) {
+    answer.would_refuse.push_back({api.name, would});
+  }
+  for (std::string& warning : warnings) {
+    answer.warnings.push_back("quota nearly used up: " + std::move(warning));
+  }
+  return answer;
+}
+
+void AddTo(Answer& all, Answer one) {
+  std::ranges::move(one.warnings, std::back_inserter(all.warnings));
+  std::ranges::move(one.would_refuse, std::back_inserter(all.would_refuse));
 }
 
 }  // namespace admission

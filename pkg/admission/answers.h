@@ -20,7 +20,9 @@ Answer Refuse(int code, std::string message, std::string_view reason);
 Answer Unavailable(std::string message);
 // The answer after a write that failed permanently. It has the API server's own text.
 Answer Failed(const base::Error& error);
-// The refusal of quotas of this quota API.
-Answer RefusalOf(const quota::QuotaApi& api, const quota::Verdict& verdict);
+Answer AnswerOf(const quota::QuotaApi& api, const quota::Verdict& verdict,
+                std::vector<std::string> warnings);
+// Adds what another quota API says about a request that both allow.
+void AddTo(Answer& all, Answer one);
 
 }  // namespace admission

@@ -116,14 +116,16 @@ std::vector<const quota::Quota*> Ask::Quotas() const {
 
 bool Ask::ReadsLike(const Ask& other) const {
   return CountsAs(source_.api) == CountsAs(other.source_.api) &&
-         counter_.has_value() == other.counter_.has_value();
+         counter_.has_value() == other.counter_.has_value() && other.reading_ != nullptr &&
+         !other.reading_->under;
 }
 
-base::Result<void> Ask::Read(base::WallTime now, const QuotaList& limiting, const Ask* like) {
-  if (like != nullptr) {
-    reading_ = like->reading_;
+base::Result<void> Ask::Read(base::WallTime now, const Ask* earlier) {
+  if (earlier != nullptr) {
+    DCHECK(ReadsLike(*earlier));
+    reading_ = earlier->reading_;
   } else {
-    auto reading = ReadObjects(now, limiting);
+    auto reading = ReadObjects(now);
     if (!reading) return reading.error();
     reading_ = std::make_shared<const Reading>(std::move(*reading));
   }
@@ -131,10 +133,11 @@ base::Result<void> Ask::Read(base::WallTime now, const QuotaList& limiting, cons
   return Resolve();
 }
 
-base::Result<Ask::Reading> Ask::ReadObjects(base::WallTime now, const QuotaList& limiting) const {
+base::Result<Ask::Reading> Ask::ReadObjects(base::WallTime now) const {
+  const std::vector<const quota::Quota*> quotas = Quotas();
   const quota::Evaluator& evaluator = *request_.evaluator;
   const quota::ReadOptions options{
-      .now = now, .limited = LimitedBy(limiting), .rules = source_.objects->RulesNow()};
+      .now = now, .limited = LimitedBy(quotas), .rules = source_.objects->RulesNow()};
   // An update may create its object. Then the old object has no resourceVersion, and all usage is
   // new (upstream's "create on update").
   const json::Value* const stored = request_.version.empty() ? nullptr : &review_.old_object;
@@ -149,7 +152,7 @@ base::Result<Ask::Reading> Ask::ReadObjects(base::WallTime now, const QuotaList&
     reading.before = std::move(*before);
   }
   const bool left_out = reading.after.left_out || (reading.before && reading.before->left_out);
-  if (left_out) reading.under = NamesOf(limiting);
+  if (left_out) reading.under = NamesOf(quotas);
   return reading;
 }
 

@@ -38,13 +38,12 @@ class Ask {
   [[nodiscard]] const std::string& flaw() const { return flaw_; }
   [[nodiscard]] std::vector<const quota::Quota*> Quotas() const;
 
-  // Reads the usage of the object. `like` is an ask about the same review that has read it already,
-  // or null: quota APIs that count alike (QuotaApi::counts_as) read an object once. `limiting`:
-  // all quotas that limit the object, of any quota API. Errors: its amounts cannot be read.
-  base::Result<void> Read(base::WallTime now, const std::vector<const quota::Quota*>& limiting,
-                          const Ask* like);
-  // True if what `other` has read is what this one would read.
+  // True if what the other one has read of the same review is what this one would
+  // read: their quota APIs count alike (QuotaApi::counts_as).
   [[nodiscard]] bool ReadsLike(const Ask& other) const;
+  // Reads the usage of the object, or takes what `earlier` has read, which reads alike; it may be
+  // null. Errors: its amounts cannot be read.
+  base::Result<void> Read(base::WallTime now, const Ask* earlier);
 
   // Updates what changes while a request waits: its classes, whether it can still be stored, and
   // whether its usage is known under all names that its quotas limit by now.
@@ -66,8 +65,7 @@ class Ask {
   };
 
   Ask(QuotaSource& source, const Review& review);
-  [[nodiscard]] base::Result<Reading> ReadObjects(
-      base::WallTime now, const std::vector<const quota::Quota*>& limiting) const;
+  [[nodiscard]] base::Result<Reading> ReadObjects(base::WallTime now) const;
   base::Result<void> Resolve();
 
   QuotaSource& source_;

@@ -46,26 +46,29 @@ class Planner {
     }
   }
 
-  // All quotas decide before any of them gets a need: what one refuses, no other one reserves.
   void Add(std::size_t index, const BatchRequest& asked, BatchPlan& plan) {
-    Decision& decision = plan.decisions.emplace_back();
-    for (const BatchAsk& ask : asked.asks) {
-      quota::Verdict verdict = Judge(ask);
-      if (verdict.kind == quota::Verdict::Kind::kRefused) decision.judgements.clear();
-      decision.judgements.push_back({.source = ask.source, .verdict = std::move(verdict)});
-      if (decision.Is(quota::Verdict::Kind::kRefused)) return;
+    const quota::Request& request = *asked.request;
+    const std::vector<std::size_t>& by = asked.by->quotas;
+    FindAnswers(request, by);
+    NoteAbove(*asked.by);
+    quota::Verdict verdict = quota::Decide(request, standings_, &by);
+    std::vector<std::string> warnings;
+    if (verdict.kind == quota::Verdict::Kind::kFits && Outlasts(request, verdict)) {
+      verdict = {.kind = quota::Verdict::Kind::kRefused,
+                 .code = 500,
+                 .message = kOutlasted,
+                 .needs = {},
+                 .causes = {{quota::cause::kTookTooLong, "", kOutlasted}}};
     }
-    for (std::size_t i = 0; i < asked.asks.size(); ++i) {
-      const BatchAsk& ask = asked.asks[i];
-      Judgement& judgement = decision.judgements[i];
-      if (ask.request->dry_run) continue;
-      if (judgement.verdict.kind == quota::Verdict::Kind::kFits) {
-        quota::Apply(judgement.verdict.needs, standings_);
-        judgement.warnings = quota::NearLimits(judgement.verdict.needs, standings_);
-        Grant(index, asked.ns, ask, judgement.verdict);
-      }
-      NoteAnswered(index, asked.ns, ask, judgement.verdict, plan);
+    if (verdict.kind == quota::Verdict::Kind::kFits && !request.dry_run) {
+      quota::Apply(verdict.needs, standings_);
+      warnings = quota::NearLimits(verdict.needs, standings_);
+      Grant(index, asked, verdict);
+      NoteAnswered(index, asked, verdict, plan);
     }
+    if (verdict.kind == quota::Verdict::Kind::kFree) NoteAnswered(index, asked, verdict, plan);
+    plan.verdicts.push_back(std::move(verdict));
+    plan.warnings.push_back(std::move(warnings));
   }
 
   void Finish(BatchPlan& plan) {
@@ -106,19 +109,6 @@ class Planner {
    private:
     std::vector<accounting::Reservation> entries_;
   };
-
-  quota::Verdict Judge(const BatchAsk& ask) {
-    FindAnswers(*ask.request, ask.by->quotas);
-    NoteAbove(*ask.by);
-    quota::Verdict verdict = quota::Decide(*ask.request, standings_, &ask.by->quotas);
-    const bool fits = verdict.kind == quota::Verdict::Kind::kFits;
-    if (!fits || !Outlasts(*ask.request, verdict)) return verdict;
-    return {.kind = quota::Verdict::Kind::kRefused,
-            .code = 500,
-            .message = kOutlasted,
-            .needs = {},
-            .causes = {{quota::cause::kTookTooLong, "", kOutlasted}}};
-  }
 
   // Only creations are granted from a burst, because the need of an update depends on the stored
   // version. Grants that extend a reservation of the object also need a write.
@@ -164,11 +154,11 @@ class Planner {
     }
   }
 
-  static admission::Grant GrantTo(const quota::Request& request, std::string_view ns,
-                                  const quota::Standing& standing,
+  static admission::Grant GrantTo(const BatchRequest& asked, const quota::Standing& standing,
                                   const quota::ResourceList& usage) {
+    const quota::Request& request = *asked.request;
     return {.evaluator = request.evaluator,
-            .ns = std::string(standing.quota->cluster ? ns : ""),
+            .ns = std::string(standing.quota->cluster ? asked.ns : ""),
             .uid = request.uid,
             .usage = usage,
             .stored = {},
@@ -176,20 +166,17 @@ class Planner {
             .version = std::string(request.version)};
   }
 
-  void Grant(std::size_t index, std::string_view ns, const BatchAsk& ask,
-             const quota::Verdict& verdict) {
-    const quota::Request& request = *ask.request;
+  void Grant(std::size_t index, const BatchRequest& asked, const quota::Verdict& verdict) {
+    const quota::Request& request = *asked.request;
     for (const quota::Need& need : verdict.needs) {
       const quota::Standing& standing = standings_[need.standing];
       const bool answered = standing.answer != nullptr;
       const quota::ResourceList usage = answered ? *standing.answer : quota::ResourceList();
       granted_[Object(need.standing, request.uid)].Add(
           std::string(request.version), quota::Larger(need.absolute, usage), need.stored);
-      PlannedGrants& write = writes_[need.standing];
-      write.source = ask.source;
-      write.members.push_back(index);
+      writes_[need.standing].members.push_back(index);
       admission::Grant& grant =
-          write.grants.emplace_back(GrantTo(request, ns, standing, need.absolute));
+          writes_[need.standing].grants.emplace_back(GrantTo(asked, standing, need.absolute));
       grant.stored = need.stored;
       grant.added = need.amount;
       grant.extends = answered || standing.reserved != nullptr;
@@ -198,10 +185,11 @@ class Planner {
 
   // Records which earlier grants the request relies on: the grant of an earlier request of the
   // batch for the same object, or an earlier reservation of this process.
-  void NoteAnswered(std::size_t index, std::string_view ns, const BatchAsk& ask,
-                    const quota::Verdict& verdict, BatchPlan& plan) {
-    const quota::Request& request = *ask.request;
-    for (const std::size_t i : ask.by->quotas) {
+  void NoteAnswered(std::size_t index, const BatchRequest& asked, const quota::Verdict& verdict,
+                    BatchPlan& plan) {
+    const quota::Request& request = *asked.request;
+    if (request.dry_run) return;
+    for (const std::size_t i : asked.by->quotas) {
       if (standings_[i].answer == nullptr) continue;
       const bool needs = std::ranges::any_of(
           verdict.needs, [i](const quota::Need& need) { return need.standing == i; });
@@ -210,11 +198,10 @@ class Planner {
                                      [&](const auto& grant) { return grant.uid == request.uid; });
       if (last == write.grants.rend()) {
         PlannedGrants& answered = plan.grants.emplace_back();
-        answered.source = ask.source;
         answered.quota = *standings_[i].quota;
         answered.from = ReservePlan::From::kReserved;
         answered.members = {index};
-        answered.grants.push_back(GrantTo(request, ns, standings_[i], *standings_[i].answer));
+        answered.grants.push_back(GrantTo(asked, standings_[i], *standings_[i].answer));
       } else if (!needs) {
         last->others.emplace_back(request.version);
         write.relying.push_back({index, static_cast<std::size_t>(write.grants.rend() - last) - 1});
@@ -230,16 +217,16 @@ class Planner {
 
 }  // namespace
 
-const BatchQuotas::OfNamespace* BatchQuotas::Find(std::size_t source, std::string_view ns) const {
-  const auto found = of_.find({source, ns});
+const BatchQuotas::OfNamespace* BatchQuotas::Find(std::string_view ns) const {
+  const auto found = of_.find(ns);
   return found == of_.end() ? nullptr : &found->second;
 }
 
 // Most batches have one namespace, so the index is built only for a second one.
-const BatchQuotas::OfNamespace& BatchQuotas::Add(std::size_t source, std::string_view ns,
+const BatchQuotas::OfNamespace& BatchQuotas::Add(std::string_view ns,
                                                  std::vector<BookedQuota> quotas) {
   const bool first = of_.empty();
-  OfNamespace& of = of_[{source, ns}];
+  OfNamespace& of = of_[ns];
   if (std::ranges::any_of(quotas, [](const auto& one) { return one.quota->cluster.has_value(); })) {
     for (const BookedQuota& booked : quotas) of.above.push_back(booked.tree.above);
   }

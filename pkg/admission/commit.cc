@@ -107,9 +107,10 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
   // Until then the batch lets other processes write first. Once it has lost, it does not wait.
   base::TimePoint yields_until =
       scheduler_.Now() + (LastWriteOf(batch) - scheduler_.Now()) / kShareForOthers;
+  const QuotaSource& source = batch.front()->ask->source();
   while (KeepUnanswered(batch)) {
     // A quota that appeared or changed during a write may limit what a class determines.
-    if (std::ranges::any_of(batch, [](const auto& waiter) { return LacksClass(*waiter); })) {
+    if (std::ranges::any_of(batch, [](const auto& one) { return one->ask->LacksClass(); })) {
       co_await ReadClassesOf(batch);
       continue;
     }
@@ -130,8 +131,11 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
       continue;
     }
     Number(plan);
-    TellBatch(plan);
-    const std::vector<base::Result<void>> outcomes = co_await Reserve(plan.grants, last);
+    const auto writes =
+        std::ranges::count(plan.grants, ReservePlan::From::kWrite, &ReservePlan::from);
+    observer_.OnBatch(source.api.name, batch.size(), static_cast<std::size_t>(writes));
+    const std::vector<base::Result<void>> outcomes =
+        co_await Write(plan.grants, *source.book, last);
     yields_until = {};
     if (Settle(batch, plan, outcomes)) continue;
     co_await scheduler_.Sleep(pause);
@@ -139,10 +143,12 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
   }
 }
 
-// Removes the requests that were answered or abandoned. Returns false if none is left.
+// Removes the requests that were answered or abandoned, and answers those whose quota API was
+// closed: it has no quotas any more. Returns false if none is left.
 bool QuotaAdmitter::KeepUnanswered(Batch& batch) {
   std::erase_if(batch, [](const std::shared_ptr<Waiter>& waiter) {
     if (waiter->abandoned) WithdrawAll(*waiter);
+    if (!waiter->ask->source().open) Conclude(*waiter, Answer{});
     return waiter->abandoned || waiter->answer;
   });
   return !batch.empty();
@@ -152,16 +158,16 @@ bool QuotaAdmitter::KeepUnanswered(Batch& batch) {
 base::TimePoint QuotaAdmitter::LastWriteOf(const Batch& batch) {
   base::TimePoint last{};
   for (const std::shared_ptr<Waiter>& waiter : batch) {
-    last = std::max(last, waiter->deadline - kTimeToExplain);
+    last = std::max(last, waiter->pending->deadline - kTimeToExplain);
   }
   return last;
 }
 
 // A request whose classes cannot be read is answered 503.
 base::Task<void> QuotaAdmitter::ReadClassesOf(Batch batch) {
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const auto read = co_await ReadClasses(batch[i]);
-    if (!read) Conclude(*batch[i], Unavailable(read.error().message));
+  for (const std::shared_ptr<Waiter>& waiter : batch) {
+    const auto read = co_await waiter->ask->ReadClasses(waiter->pending->deadline);
+    if (!read) Conclude(*waiter, Unavailable(read.error().message));
   }
 }
 
@@ -171,38 +177,20 @@ void QuotaAdmitter::Number(BatchPlan& plan) {
   }
 }
 
-void QuotaAdmitter::TellBatch(const BatchPlan& plan) const {
-  std::vector<std::size_t> requests(sources_.size());
-  std::vector<std::size_t> writes(sources_.size());
-  for (const Decision& decision : plan.decisions) {
-    for (const Judgement& judgement : decision.judgements) ++requests[judgement.source];
-  }
-  for (const PlannedGrants& grants : plan.grants) {
-    if (grants.from == ReservePlan::From::kWrite) ++writes[grants.source];
-  }
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    if (requests[i] > 0) observer_.OnBatch(sources_[i]->api.name, requests[i], writes[i]);
-  }
-}
-
-QuotaBook& QuotaAdmitter::BookOf(const PlannedGrants& grants) const {
-  return *sources_[grants.source]->book;
-}
-
 // The caller keeps `grants` until this returns. Grants without a write are made before the first
 // suspension, because the plan may be outdated after it.
-base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Reserve(
-    const std::vector<PlannedGrants>& grants, base::TimePoint deadline) {
+base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Write(
+    const std::vector<PlannedGrants>& grants, QuotaBook& book, base::TimePoint deadline) {
   std::vector<base::Result<void>> outcomes(grants.size());
   base::TaskGroup group(executor_);
   for (std::size_t i = 0; i < grants.size(); ++i) {
     if (grants[i].from != ReservePlan::From::kWrite) {
-      if (!BookOf(grants[i]).Draw(grants[i])) outcomes[i] = ChangedMeanwhile(grants[i].quota);
+      if (!book.Draw(grants[i])) outcomes[i] = ChangedMeanwhile(grants[i].quota);
       continue;
     }
-    group.Spawn("reserve", [this, &grants, &outcomes, i, deadline]() -> base::Task<void> {
+    group.Spawn("reserve", [&book, &grants, &outcomes, i, deadline]() -> base::Task<void> {
       ReservePlan plan = grants[i];
-      const auto outcome = co_await BookOf(grants[i]).Reserve(std::move(plan), deadline);
+      const auto outcome = co_await book.Reserve(std::move(plan), deadline);
       outcomes[i] = outcome;
     });
   }
@@ -211,9 +199,9 @@ base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Reserve(
 }
 
 // Each request remembers the grants that it relies on, so that they can be withdrawn.
-void QuotaAdmitter::RecordGrants(const PlannedGrants& made, const Batch& batch) const {
+void QuotaAdmitter::RecordGrants(const PlannedGrants& made, const Batch& batch) {
   const auto record = [&](std::size_t member, const Grant& grant) {
-    batch[member]->granted.push_back({&BookOf(made), made.quota.key, grant.uid, grant.number});
+    batch[member]->granted.push_back({made.quota.key, grant.uid, grant.number});
   };
   for (std::size_t i = 0; i < made.members.size(); ++i) record(made.members[i], made.grants[i]);
   for (const PlannedGrants::Relying& relying : made.relying) {
@@ -226,6 +214,7 @@ void QuotaAdmitter::RecordGrants(const PlannedGrants& made, const Batch& batch) 
 // known.
 bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
                            const std::vector<base::Result<void>>& outcomes) {
+  const quota::QuotaApi& api = batch.front()->ask->source().api;
   bool all_written = true;
   bool pause = false;
   for (std::size_t i = 0; i < plan.grants.size(); ++i) {
@@ -236,7 +225,7 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
     if (IsForgiven(plan.grants[i], outcomes[i])) continue;
     all_written = false;
     if (outcomes[i].error().Is(base::ErrorCode::kConflict)) {
-      observer_.OnConflict(sources_[plan.grants[i].source]->api.name);
+      observer_.OnConflict(api.name);
     } else {
       pause = true;
     }
@@ -244,13 +233,12 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
   const std::vector<Fate> fates = FatesOf(batch.size(), plan.grants, outcomes);
   Batch again;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    Decision& decision = plan.decisions[i];
-    const bool fits = decision.Is(quota::Verdict::Kind::kFits);
-    const bool reserved = fits && !batch[i]->review.dry_run && fates[i].written;
+    const bool fits = plan.verdicts[i].kind == quota::Verdict::Kind::kFits;
+    const bool reserved = fits && !batch[i]->ask->request().dry_run && fates[i].written;
     if (fates[i].failure && !MayPass(*fates[i].failure)) {
       Conclude(*batch[i], Failed(*fates[i].failure));
     } else if (all_written || reserved) {
-      Conclude(*batch[i], AnswerTo(std::move(decision)));
+      Conclude(*batch[i], AnswerOf(api, plan.verdicts[i], std::move(plan.warnings[i])));
     } else {
       // A refusal may also depend on what the failed write would have added, so decide it again.
       if (fates[i].failure) batch[i]->trouble = fates[i].failure->message;
@@ -264,13 +252,13 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
 void QuotaAdmitter::Conclude(Waiter& waiter, Answer answer) {
   if (waiter.abandoned || answer.kind != Answer::Kind::kAllowed) WithdrawAll(waiter);
   waiter.answer = std::move(answer);
-  waiter.alarm->Wake();
+  waiter.pending->alarm->Wake();
 }
 
 void QuotaAdmitter::WithdrawAll(Waiter& waiter) {
   const std::vector<Granted> granted = std::exchange(waiter.granted, {});
   for (auto last = granted.rbegin(); last != granted.rend(); ++last) {
-    last->book->Withdraw(last->quota, last->uid, last->number);
+    waiter.ask->source().book->Withdraw(last->quota, last->uid, last->number);
   }
 }
 

@@ -19,21 +19,9 @@ namespace cause = quota::cause;
 
 constexpr std::chrono::milliseconds kPoll{10};
 
-Answer NotRead(const std::string& ns, const base::Error& error) {
-  return Unavailable("quotas of namespace " + ns + " cannot be read: " + error.message);
-}
+bool IsCluster(const quota::QuotaApi& api) { return api.form.cluster; }
 
 }  // namespace
-
-std::vector<const quota::Quota*> QuotaAdmitter::Waiter::Quotas() const {
-  std::vector<const quota::Quota*> quotas;
-  for (const auto& ask : asks) std::ranges::move(ask->Quotas(), std::back_inserter(quotas));
-  return quotas;
-}
-
-bool QuotaAdmitter::Waiter::MayBeRefused() const {
-  return std::ranges::any_of(Quotas(), [](const auto* quota) { return quota::MayRefuse(*quota); });
-}
 
 QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                              Observer& observer, QuotaAdmitterOptions options)
@@ -51,9 +39,8 @@ void QuotaAdmitter::Advise(const quota::QuotaApi& api) { Add(api, true); }
 void QuotaAdmitter::Add(const quota::QuotaApi& api, bool advises) {
   sources_.push_back(std::make_unique<QuotaSource>(api, advises));
   std::ranges::sort(sources_, {}, [](const auto& source) {
-    return std::pair(source->api.form.cluster, source->api.name);
+    return std::pair(IsCluster(source->api), source->api.name);
   });
-  for (std::size_t i = 0; i < sources_.size(); ++i) sources_[i]->index = i;
 }
 
 QuotaSource& QuotaAdmitter::SourceOf(const std::string& quota_api) const {
@@ -71,10 +58,16 @@ void QuotaAdmitter::Open(const std::string& quota_api, QuotaBook& quotas, Object
   source.objects = &objects;
 }
 
-// Polls until all reviews have ended that use the books. Each has a deadline.
+// Polls until all reviews have ended that use the books. Those that wait for a writer end now, and
+// each other one has a deadline.
 base::Task<void> QuotaAdmitter::Close(std::string quota_api) {
   QuotaSource& source = SourceOf(quota_api);
   source.open = false;
+  for (auto& [writer, waiting] : waiting_at_) {
+    if (waiting.empty() || &waiting.front()->ask->source() != &source) continue;
+    for (const auto& waiter : waiting) Conclude(*waiter, Answer{});
+    waiting.clear();
+  }
   while (source.asks > 0) co_await scheduler_.Sleep(kPoll);
   source.book = nullptr;
   source.objects = nullptr;
@@ -114,114 +107,124 @@ bool QuotaAdmitter::Concerns(const QuotaSource& source, const Review& review) co
          options_.may_call(name, review.resource.WithoutVersion(), review.ns);
 }
 
-std::shared_ptr<QuotaAdmitter::Waiter> QuotaAdmitter::Take(Review review,
-                                                           base::TimePoint deadline) const {
-  auto waiter = std::make_shared<Waiter>();
-  waiter->review = std::move(review);
-  waiter->deadline = deadline;
-  if (options_.exempt_namespaces->contains(waiter->review.ns)) return waiter;
+QuotaAdmitter::Batch QuotaAdmitter::WaitersFor(
+    const std::shared_ptr<const Pending>& pending) const {
+  Batch waiters;
+  if (options_.exempt_namespaces->contains(pending->review.ns)) return waiters;
   for (const auto& source : sources_) {
-    if (source->advises || !Concerns(*source, waiter->review)) continue;
-    if (auto ask = Ask::Of(*source, waiter->review)) waiter->asks.push_back(std::move(ask));
+    if (source->advises || !Concerns(*source, pending->review)) continue;
+    auto ask = Ask::Of(*source, pending->review);
+    if (ask == nullptr) continue;
+    const auto& waiter = waiters.emplace_back(std::make_shared<Waiter>());
+    waiter->pending = pending;
+    waiter->ask = std::move(ask);
   }
-  return waiter;
+  return waiters;
 }
 
 base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
-  const std::shared_ptr<Waiter> waiter = Take(std::move(review), deadline);
-  if (waiter->asks.empty()) co_return Answer{};
-  if (LacksOldObject(waiter->review)) {
+  const auto pending = std::make_shared<Pending>();
+  pending->review = std::move(review);
+  pending->deadline = deadline;
+  const Batch waiters = WaitersFor(pending);
+  if (waiters.empty()) co_return Answer{};
+  if (LacksOldObject(pending->review)) {
     co_return Refuse(403,
                      "unable to get previous usage since prior version of object was not found",
                      cause::kUncountable);
   }
-  const auto advice = co_await Advice(waiter);
-  if (advice) co_return *advice;
-  const auto found = co_await FindQuotas(waiter);
-  if (!found) co_return NotRead(waiter->review.ns, found.error());
-  if (waiter->asks.empty()) co_return Answer{};
-  std::optional<Answer> answer = co_await Begin(waiter);
-  if (!answer) answer = co_await Decide(waiter);
-  co_return Tempered(*waiter, *std::move(answer));
-}
-
-base::Task<base::Result<void>> QuotaAdmitter::FindQuotas(std::shared_ptr<Waiter> waiter) {
-  const std::string& ns = waiter->review.ns;
-  for (const auto& ask : waiter->asks) {
-    const auto refreshed = co_await ask->source().book->Refresh(ns, waiter->deadline);
-    if (!refreshed) co_return refreshed;
+  const bool charges_cluster_quotas = IsCluster(waiters.back()->ask->source().api);
+  for (const auto& source : sources_) {
+    const bool advises = charges_cluster_quotas && source->advises;
+    if (!advises || !Concerns(*source, pending->review)) continue;
+    auto refusal = co_await AdviceOf(*source, pending);
+    if (refusal) co_return *std::move(refusal);
   }
-  // ClusterQuotas have one writer for all their namespaces. They are last.
-  std::erase_if(waiter->asks, [&](const auto& ask) {
-    NamespaceQuotas known = ask->source().book->Quotas(ns);
-    if (known.quotas.empty()) return true;
-    if (waiter->writer.empty() || known.writer != ns) waiter->writer = std::move(known.writer);
-    return false;
-  });
-  co_return base::Result<void>();
-}
-
-base::Result<void> QuotaAdmitter::ReadObject(Waiter& waiter) const {
-  const std::vector<const quota::Quota*> quotas = waiter.Quotas();
-  for (std::size_t i = 0; i < waiter.asks.size(); ++i) {
-    Ask& ask = *waiter.asks[i];
-    const auto end = waiter.asks.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto like = std::find_if(waiter.asks.begin(), end,
-                                   [&](const auto& earlier) { return ask.ReadsLike(*earlier); });
-    auto read = ask.Read(scheduler_.WallNow(), quotas, like == end ? nullptr : like->get());
-    if (!read) return read;
+  // All quota APIs judge before one reserves, so a request that one of them refuses costs no write.
+  Answer all;
+  Batch reserving;
+  for (std::size_t i = 0; i < waiters.size(); ++i) {
+    const Ask* earlier = nullptr;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (waiters[i]->ask->ReadsLike(*waiters[j]->ask)) earlier = waiters[j]->ask.get();
+    }
+    std::optional<Answer> answer = co_await Begin(waiters[i], earlier);
+    if (!answer) {
+      reserving.push_back(waiters[i]);
+    } else if (answer->kind == Answer::Kind::kAllowed) {
+      AddTo(all, *std::move(answer));
+    } else {
+      co_return *std::move(answer);
+    }
   }
-  return {};
+  if (reserving.empty()) co_return all;
+  co_return co_await Reserve(pending, std::move(reserving), std::move(all));
 }
 
-base::Task<std::optional<Answer>> QuotaAdmitter::Begin(std::shared_ptr<Waiter> waiter) {
-  const auto read = ReadObject(*waiter);
+base::Task<std::optional<Answer>> QuotaAdmitter::Begin(std::shared_ptr<Waiter> waiter,
+                                                       const Ask* earlier) {
+  Ask& ask = *waiter->ask;
+  const QuotaSource& source = ask.source();
+  const std::string& ns = waiter->pending->review.ns;
+  const auto refreshed = co_await source.book->Refresh(ns, waiter->pending->deadline);
+  if (!refreshed) {
+    co_return Unavailable("quotas of namespace " + ns +
+                          " cannot be read: " + refreshed.error().message);
+  }
+  const NamespaceQuotas known = source.book->Quotas(ns);
+  if (known.quotas.empty()) co_return Answer{};
+  waiter->writer = source.api.name + " " + known.writer;
+  std::optional<Answer> against = co_await Objection(waiter, earlier);
+  if (against) co_return Tempered(*waiter, *std::move(against));
+  PlanAlone(waiter);
+  const quota::Verdict& verdict = waiter->plan.verdicts.front();
+  const bool refused = verdict.kind == quota::Verdict::Kind::kRefused;
+  if (!refused && !waiter->plan.grants.empty()) co_return std::nullopt;
+  co_return Tempered(*waiter, AnswerOf(source.api, verdict, {}));
+}
+
+base::Task<std::optional<Answer>> QuotaAdmitter::Objection(std::shared_ptr<Waiter> waiter,
+                                                           const Ask* earlier) {
+  Ask& ask = *waiter->ask;
+  const auto read = ask.Read(scheduler_.WallNow(), earlier);
   if (!read) {
     co_return Refuse(500, "its use of quota is unknown: " + read.error().message,
                      cause::kUncountable);
   }
-  for (const auto& ask : waiter->asks) {
-    if (ask->flaw().empty()) continue;
-    co_return Refuse(403, "it cannot be counted: " + ask->flaw(), cause::kUncountable);
+  if (!ask.flaw().empty()) {
+    co_return Refuse(403, "it cannot be counted: " + ask.flaw(), cause::kUncountable);
   }
-  const Review& review = waiter->review;
+  const Review& review = waiter->pending->review;
+  const base::TimePoint deadline = waiter->pending->deadline;
   if (review.operation == Operation::kCreate && !review.name.empty()) {
-    for (const auto& ask : waiter->asks) {
-      const bool taken = co_await ask->IsTaken(waiter->deadline);
-      // Quotas that only warn or audit refuse nothing, not even this. The object may be deleted
-      // before the API server stores the new one, so that one is charged.
-      if (taken && waiter->MayBeRefused()) co_return AlreadyExists(review);
-    }
+    const bool taken = co_await ask.IsTaken(deadline);
+    // Quotas that only warn or audit refuse nothing, not even this. The object may be deleted
+    // before the API server stores the new one, so that one is charged.
+    if (taken && MayBeRefused(ask)) co_return AlreadyExists(review);
   }
-  const auto classes = co_await ReadClasses(waiter);
+  const auto classes = co_await ask.ReadClasses(deadline);
   if (!classes) co_return Unavailable(classes.error().message);
   co_return std::nullopt;
 }
 
-bool QuotaAdmitter::LacksClass(const Waiter& waiter) {
-  return std::ranges::any_of(waiter.asks, [](const auto& ask) { return ask->LacksClass(); });
-}
-
-base::Task<base::Result<void>> QuotaAdmitter::ReadClasses(std::shared_ptr<Waiter> waiter) {
-  for (const auto& ask : waiter->asks) {
-    const auto read = co_await ask->ReadClasses(waiter->deadline);
-    if (!read) co_return read;
-  }
-  co_return base::Result<void>();
+bool QuotaAdmitter::MayBeRefused(const Ask& ask) {
+  return std::ranges::any_of(ask.Quotas(),
+                             [](const auto* quota) { return quota::MayRefuse(*quota); });
 }
 
 Answer QuotaAdmitter::Tempered(const Waiter& waiter, Answer answer) {
-  if (answer.kind == Answer::Kind::kAllowed || waiter.MayBeRefused()) return answer;
+  const Ask& ask = *waiter.ask;
+  if (answer.kind == Answer::Kind::kAllowed || MayBeRefused(ask)) return answer;
+  const std::vector<const quota::Quota*> quotas = ask.Quotas();
+  if (quotas.empty()) return answer;
   Answer admitted;
-  for (const auto& ask : waiter.asks) {
-    for (const quota::Quota* quota : ask->Quotas()) {
-      quota::WouldRefuse would{.mode = quota->cluster->enforcement,
-                               .message = "not decided: " + answer.message,
-                               .quota = {.name = quota->key.name, .uid = quota->uid}};
-      admitted.would_refuse.push_back({ask->source().api.name, std::move(would)});
-    }
+  for (const quota::Quota* quota : quotas) {
+    quota::WouldRefuse would{.mode = quota->cluster->enforcement,
+                             .message = "not decided: " + answer.message,
+                             .quota = {.name = quota->key.name, .uid = quota->uid}};
+    admitted.would_refuse.push_back({ask.source().api.name, std::move(would)});
   }
-  return admitted.would_refuse.empty() ? answer : admitted;
+  return admitted;
 }
 
 BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
@@ -229,123 +232,22 @@ BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
   std::vector<BatchRequest> requests;
   requests.reserve(batch.size());
   for (const std::shared_ptr<Waiter>& waiter : batch) {
-    const std::string& ns = waiter->review.ns;
-    BatchRequest& request = requests.emplace_back(BatchRequest{.ns = ns, .asks = {}});
-    request.asks.reserve(waiter->asks.size());
-    for (const auto& ask : waiter->asks) {
-      const QuotaSource& source = ask->source();
-      if (!source.open) continue;  // it has no quotas any more
-      ask->LookAgain();
-      const auto* by = quotas.Find(source.index, ns);
-      if (by == nullptr) by = &quotas.Add(source.index, ns, source.book->Quotas(ns).quotas);
-      request.asks.push_back({source.index, &ask->request(), by});
-    }
+    waiter->ask->LookAgain();
+    const std::string& ns = waiter->pending->review.ns;
+    const bool same = !requests.empty() && requests.back().ns == ns;
+    const auto* by = same ? requests.back().by : quotas.Find(ns);
+    if (by == nullptr) by = &quotas.Add(ns, waiter->ask->source().book->Quotas(ns).quotas);
+    requests.push_back({&waiter->ask->request(), ns, by});
   }
-  return PlanBatch(requests, quotas);
+  BatchPlan plan = PlanBatch(requests, quotas);
+  if (!options_.warn_near_limits) {
+    for (auto& warnings : plan.warnings) warnings.clear();
+  }
+  return plan;
 }
 
-Answer QuotaAdmitter::AnswerTo(Decision decision) const {
-  Answer answer;
-  for (Judgement& judgement : decision.judgements) {
-    const quota::QuotaApi& api = sources_[judgement.source]->api;
-    if (judgement.verdict.kind == quota::Verdict::Kind::kRefused) {
-      return RefusalOf(api, judgement.verdict);
-    }
-    for (quota::WouldRefuse& would : judgement.verdict.would_refuse) {
-      answer.would_refuse.push_back({api.name, std::move(would)});
-    }
-    if (!options_.warn_near_limits) continue;
-    for (std::string& warning : judgement.warnings) {
-      observer_.OnWarning(api.name);
-      answer.warnings.push_back("quota nearly used up: " + std::move(warning));
-    }
-  }
-  return answer;
-}
-
-base::Task<Answer> QuotaAdmitter::Decide(std::shared_ptr<Waiter> waiter) {
-  BatchPlan plan = PlanFor({waiter});
-  if (!GrantAtOnce(*waiter, plan)) co_return co_await Wait(std::move(waiter));
-  co_return AnswerTo(std::move(plan.decisions.front()));
-}
-
-// Nothing is taken from a burst while a writer runs: earlier requests wait for it, and they come
-// first.
-bool QuotaAdmitter::GrantAtOnce(Waiter& waiter, BatchPlan& plan) {
-  const auto any = [&plan](ReservePlan::From from) {
-    return std::ranges::find(plan.grants, from, &ReservePlan::from) != plan.grants.end();
-  };
-  const bool drawn = any(ReservePlan::From::kBurst);
-  if (any(ReservePlan::From::kWrite) || (drawn && waiting_at_.contains(waiter.writer)))
-    return false;
-  Number(plan);
-  for (const PlannedGrants& grants : plan.grants) {
-    QuotaBook& book = BookOf(grants);
-    if (!book.Draw(grants)) {
-      WithdrawAll(waiter);  // the grants of other quotas; the request then waits for a writer
-      return false;
-    }
-    const Grant& grant = grants.grants.front();
-    waiter.granted.push_back({&book, grants.quota.key, grant.uid, grant.number});
-  }
-  if (drawn) TellBatch(plan);
-  return true;
-}
-
-Answer QuotaAdmitter::Busy(const std::string& ns) const {
-  const bool all = waiting_ >= options_.max_waiting;
-  return {.kind = Answer::Kind::kBusy,
-          .code = 429,
-          .reason = "TooManyRequests",
-          .message = "too many requests " + (all ? "" : "of namespace " + ns + " ") +
-                     "wait for quota decisions"};
-}
-
-base::Task<Answer> QuotaAdmitter::Wait(std::shared_ptr<Waiter> waiter) {
-  const std::string& ns = waiter->review.ns;
-  const auto of_namespace = waiting_of_.find(ns);
-  const bool full = of_namespace != waiting_of_.end() &&
-                    of_namespace->second >= options_.max_waiting_in_namespace;
-  if (full || waiting_ >= options_.max_waiting) co_return Busy(ns);
-  waiter->alarm = scheduler_.NewAlarm();
-  ++waiting_;
-  ++waiting_of_[ns];
-  const std::string writer = waiter->writer;
-  const bool first = !waiting_at_.contains(writer);
-  waiting_at_[writer].push_back(waiter);
-  if (first) {
-    writers_.Spawn("quota writer " + writer, [this, writer] { return WriteBatches(writer); });
-  }
-  // However this coroutine ends, it must mark the waiter as abandoned. The writer then takes back
-  // what it grants to the request later.
-  struct Leaving {
-    QuotaAdmitter& admitter;
-    Waiter& waiter;
-    ~Leaving() {
-      admitter.Leave(waiter.review.ns);
-      waiter.abandoned = !waiter.answer;
-    }
-  } const leaving{*this, *waiter};
-  bool stopping = false;
-  while (!waiter->answer && !stopping && scheduler_.Now() < waiter->deadline) {
-    co_await waiter->alarm->WaitUntil(waiter->deadline);
-    stopping = co_await base::Stopping();
-  }
-  // If this process was suspended meanwhile, the hold of the grant may be nearly over. So a late
-  // answer must not allow the request.
-  const bool late = scheduler_.Now() >= waiter->deadline;
-  if (waiter->answer && (!late || waiter->answer->kind != Answer::Kind::kAllowed)) {
-    co_return *waiter->answer;
-  }
-  if (waiter->answer) WithdrawAll(*waiter);
-  co_return Unavailable("resource quota evaluation timed out" +
-                        (waiter->trouble.empty() ? "" : ": " + waiter->trouble));
-}
-
-void QuotaAdmitter::Leave(const std::string& ns) {
-  --waiting_;
-  const auto of_namespace = waiting_of_.find(ns);
-  if (--of_namespace->second == 0) waiting_of_.erase(of_namespace);
+void QuotaAdmitter::PlanAlone(const std::shared_ptr<Waiter>& waiter) const {
+  waiter->plan = PlanFor({waiter});
 }
 
 base::Task<void> QuotaAdmitter::Stop() { co_await writers_.Join(); }

@@ -48,6 +48,7 @@
 
 namespace admission {
 
+class Ask;
 struct QuotaSource;
 
 struct QuotaAdmitterOptions {
@@ -96,7 +97,9 @@ class QuotaAdmitter final : public Admitter {
   base::Task<void> Stop();
 
  private:
+  struct Pending;
   struct Waiter;
+  struct Leaving;
   using Waiting = std::deque<std::shared_ptr<Waiter>>;
   using Batch = std::vector<std::shared_ptr<Waiter>>;
 
@@ -104,43 +107,48 @@ class QuotaAdmitter final : public Admitter {
   [[nodiscard]] QuotaSource& SourceOf(const std::string& quota_api) const;
   // True if its quotas may limit the request, and may be enforced for it.
   [[nodiscard]] bool Concerns(const QuotaSource& source, const Review& review) const;
-  [[nodiscard]] std::shared_ptr<Waiter> Take(Review review, base::TimePoint deadline) const;
-  // Reads what the decision needs. Returns the answer if it is certain without a decision: then
-  // nothing is to be reserved.
-  base::Task<std::optional<Answer>> Begin(std::shared_ptr<Waiter> waiter);
-  // Reads the quotas, and drops asks about quota APIs without any.
-  base::Task<base::Result<void>> FindQuotas(std::shared_ptr<Waiter> waiter);
-  base::Result<void> ReadObject(Waiter& waiter) const;
+  // One for each quota API whose quotas may limit the request, in order.
+  [[nodiscard]] Batch WaitersFor(const std::shared_ptr<const Pending>& pending) const;
   // The refusal of a quota that somebody else enforces. nullopt: it is not known to be refused, or
   // the quota could not be read within a quarter of a second.
-  base::Task<std::optional<Answer>> Advice(std::shared_ptr<Waiter> waiter);
-  base::Task<std::optional<Answer>> AdviceOf(QuotaSource& source, std::shared_ptr<Waiter> waiter);
+  base::Task<std::optional<Answer>> AdviceOf(QuotaSource& source,
+                                             std::shared_ptr<const Pending> pending);
+  // Judges a request by the quotas of one quota API. nullopt: they admit it, and have to reserve
+  // for it. `earlier`: an ask about the same review that reads alike, or null.
+  base::Task<std::optional<Answer>> Begin(std::shared_ptr<Waiter> waiter, const Ask* earlier);
+  // Reads the object. Returns why the request is refused whatever the amounts are, or nullopt.
+  base::Task<std::optional<Answer>> Objection(std::shared_ptr<Waiter> waiter, const Ask* earlier);
+  // True if a quota of its quota API may refuse the request.
+  [[nodiscard]] static bool MayBeRefused(const Ask& ask);
   // Only a quota in mode Deny refuses, whatever fails: without one, a refusal becomes an admission
   // that says what was wrong.
   [[nodiscard]] static Answer Tempered(const Waiter& waiter, Answer answer);
-  static base::Task<base::Result<void>> ReadClasses(std::shared_ptr<Waiter> waiter);
-  [[nodiscard]] static bool LacksClass(const Waiter& waiter);
-  base::Task<void> ReadClassesOf(Batch batch);
-  [[nodiscard]] Answer Busy(const std::string& ns) const;
   [[nodiscard]] BatchPlan PlanFor(const Batch& batch) const;
-  Answer AnswerTo(Decision decision) const;
-  base::Task<Answer> Decide(std::shared_ptr<Waiter> waiter);
-  base::Task<Answer> Wait(std::shared_ptr<Waiter> waiter);
+  void PlanAlone(const std::shared_ptr<Waiter>& waiter) const;
+
+  base::Task<Answer> Reserve(std::shared_ptr<Pending> pending, Batch waiters, Answer all);
+  [[nodiscard]] static bool IsDecided(const Batch& waiters);
+  // The first refusal, else the first answer that does not allow; null if there is none.
+  [[nodiscard]] static const Answer* FirstAgainst(const Batch& waiters);
+  static void DropLate(const Batch& waiters);
+  [[nodiscard]] static Answer TimedOut(const Waiter& waiter);
+  // Makes all grants of its plan, if they need no write. Returns false if nothing was granted.
+  bool GrantAtOnce(Waiter& waiter);
+  void Enqueue(const std::shared_ptr<Waiter>& waiter);
+  [[nodiscard]] bool IsFull(const std::string& ns) const;
+  [[nodiscard]] Answer Busy(const std::string& ns) const;
   void Leave(const std::string& ns);
+
   base::Task<void> WriteBatches(std::string writer);
   [[nodiscard]] Batch TakeBatch(Waiting& waiting) const;
   base::Task<void> Commit(Batch batch);
+  static base::Task<void> ReadClassesOf(Batch batch);
   static bool KeepUnanswered(Batch& batch);
   [[nodiscard]] static base::TimePoint LastWriteOf(const Batch& batch);
-  // Makes all grants of a plan for one request, if they need no write. Returns false if nothing was
-  // granted.
-  bool GrantAtOnce(Waiter& waiter, BatchPlan& plan);
   void Number(BatchPlan& plan);
-  void TellBatch(const BatchPlan& plan) const;
-  [[nodiscard]] QuotaBook& BookOf(const PlannedGrants& grants) const;
-  base::Task<std::vector<base::Result<void>>> Reserve(const std::vector<PlannedGrants>& grants,
-                                                      base::TimePoint deadline);
-  void RecordGrants(const PlannedGrants& made, const Batch& batch) const;
+  base::Task<std::vector<base::Result<void>>> Write(const std::vector<PlannedGrants>& grants,
+                                                    QuotaBook& book, base::TimePoint deadline);
+  static void RecordGrants(const PlannedGrants& made, const Batch& batch);
   bool Settle(Batch& batch, BatchPlan& plan, const std::vector<base::Result<void>>& outcomes);
   static void Conclude(Waiter& waiter, Answer answer);
   static void WithdrawAll(Waiter& waiter);
@@ -151,7 +159,8 @@ class QuotaAdmitter final : public Admitter {
   QuotaAdmitterOptions options_;
   std::vector<std::unique_ptr<QuotaSource>> sources_;  // in the order in which they judge
   std::map<api::GroupResource, std::vector<std::string>> fields_;  // FieldsOf(), of counted kinds
-  std::unordered_map<std::string, Waiting> waiting_at_;  // by writer; only of running writers
+  // By quota API and writer; only of running writers. No queue has waiters of two quota APIs.
+  std::unordered_map<std::string, Waiting> waiting_at_;
   std::size_t waiting_ = 0;
   std::unordered_map<std::string, std::size_t> waiting_of_;  // the same by namespace; never 0
   std::uint64_t grants_ = 0;

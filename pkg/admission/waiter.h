@@ -1,6 +1,6 @@
 #pragma once
 
-// Internal to the quota admitter: a review that waits for its decision.
+// Internal to the quota admitter: reviews that wait for their decision.
 
 #include <memory>
 #include <optional>
@@ -14,23 +14,24 @@ namespace admission {
 
 // A reservation of one quota for a request, or an earlier one that the request relies on.
 struct Granted {
-  QuotaBook* book = nullptr;
   api::ObjectKey quota;
   quota::Uid uid;  // of the object
   std::uint64_t number = 0;
 };
 
-struct QuotaAdmitter::Waiter {
-  // The quotas of all its asks, in the order in which they judge.
-  [[nodiscard]] std::vector<const quota::Quota*> Quotas() const;
-  // True if one of them may refuse the request.
-  [[nodiscard]] bool MayBeRefused() const;
-
+// A review in progress.
+struct QuotaAdmitter::Pending {
   Review review;
-  std::vector<std::unique_ptr<Ask>> asks;  // of each quota API that limits the request, in order
   base::TimePoint deadline{};
-  std::string writer;                  // NamespaceQuotas::writer
-  std::unique_ptr<base::Alarm> alarm;  // woken when there is an answer
+  std::unique_ptr<base::Alarm> alarm;  // woken when one of its waiters has an answer
+};
+
+// A review that waits for the quotas of one quota API.
+struct QuotaAdmitter::Waiter {
+  std::shared_ptr<const Pending> pending;
+  std::unique_ptr<Ask> ask;
+  std::string writer;   // the key of its writer in waiting_at_
+  BatchPlan plan = {};  // of this request alone, when it began
   std::optional<Answer> answer;
   bool abandoned = false;  // nobody waits for the answer any more
   std::string trouble;     // why the last write failed, for a waiter that gives up

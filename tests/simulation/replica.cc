@@ -59,13 +59,12 @@ class Replica::Counts final : public controllers::ControllerObserver {
 class Replica::Book final : public admission::QuotaBook, public admission::ObjectBook {
  public:
   Book(controllers::QuotaController& controller, Tell& tell, Planted planted,
-       const api::GroupVersionResource& quotas, bool grouped)
+       const api::GroupVersionResource& quotas)
       : inner_(controller.quota_book()),
         objects_(controller.object_book()),
         tell_(tell),
         planted_(planted),
-        quotas_(quotas),
-        grouped_(grouped) {}
+        quotas_(quotas) {}
 
   // Called when a PATCH leaves. Returns true if admission sent it.
   bool OnPatch(const client::ApiRequest& request, const json::Value& patch) {
@@ -101,9 +100,8 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     const quota::Quota& quota = plan.quota;
     const std::string uid = quota.uid;
     const auto same = [uid](const Writing& w) { return w.uid == uid; };
-    // With ClusterQuotas, namespaces may have another writer after namespaces or quotas changed, so
-    // two batches may write one quota for a moment.
-    if (!grouped_ && std::ranges::any_of(writing_, same)) {
+    // After a change of namespaces or quotas, two batches may write one ClusterQuota for a moment.
+    if (!quota.cluster && std::ranges::any_of(writing_, same)) {
       tell_.Violation("two batches write " + quota.key.ToString() + " at once");
     }
     writing_.push_back({uid, quotas_.Path(quota.key.ns, quota.key.name, "status")});
@@ -158,7 +156,6 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
   Tell& tell_;
   Planted planted_;
   const api::GroupVersionResource& quotas_;
-  const bool grouped_;  // ClusterQuotas are enforced
   mutable StaleQuotas stale_;
   mutable FrozenModes modes_;
   mutable FrozenSums sums_;
@@ -198,8 +195,8 @@ void Replica::Enforce(Enforced& enforced, std::uint64_t seed) {
                                        .events = nullptr};
   enforced.controller = std::make_unique<controllers::QuotaController>(
       context, enforced.api, served_, shared_, *counts_, ControllerOptions(seed + 2));
-  enforced.book = std::make_unique<Book>(*enforced.controller, tell_, settings_.planted,
-                                         enforced.api.resource, HasTree(settings_.api));
+  enforced.book =
+      std::make_unique<Book>(*enforced.controller, tell_, settings_.planted, enforced.api.resource);
 }
 
 // One admitter decides for all quota APIs, as in the daemon.
