@@ -75,7 +75,7 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   if (stands != nullptr) {
     quota::ResourceList used = accounting::Decisive(quota.status.used, *stands);
     if (used != quota.status.used) {
-      decisive = quota;
+      decisive = std::make_unique<quota::Quota>(quota);
       decisive->status.used = std::move(used);
     }
   }
@@ -188,7 +188,7 @@ const quota::Quota& Account::AtLeastSeen(const quota::Quota& quota) {
   for (const auto& [name, used] : quota.status.used) {
     const quota::Quantity* more = seen.Find(name);
     if (more == nullptr || *more <= used) continue;
-    if (!at_least_seen_) at_least_seen_ = quota;
+    if (!at_least_seen_) at_least_seen_ = std::make_unique<quota::Quota>(quota);
     at_least_seen_->status.used.Set(name, *more);
   }
   return at_least_seen_ ? *at_least_seen_ : quota;

@@ -4,7 +4,7 @@
 // reservations, the usage that strangers added, and its own reservations. No I/O, one thread.
 
 #include <cstddef>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,6 +39,8 @@ struct InFlight {
   accounting::ReservationList list = {};
 };
 
+// There is one for each quota, so what is seldom there takes no room: pointers, and lists, which
+// allocate nothing while they are empty.
 struct Account {
   // `author` must outlive it.
   Account(base::Scheduler& scheduler, Author& author, const accounting::CrowdOptions& crowd)
@@ -99,7 +101,7 @@ struct Account {
   [[nodiscard]] bool DefersToLater(base::TimePoint now) const {
     return later && now < later->until;
   }
-  std::optional<quota::Quota> decisive;  // set if it differs from the quota in the store
+  std::unique_ptr<quota::Quota> decisive;  // null: as the quota in the store
   // Of a ClusterQuota: the usage that was observed and reserved at the last look. If a namespace
   // joins by its labels, its usage is in here before it is in `used`.
   quota::ResourceList seen;
@@ -118,7 +120,7 @@ struct Account {
   std::string written_version;      // of our last write
   // Of a ClusterQuota: since when a part of its guarantee is missing.
   std::optional<base::TimePoint> missing_since;
-  std::optional<InFlight> in_flight;
+  std::unique_ptr<InFlight> in_flight;  // null: none
   // A list of a later format, and until when this process leaves it alone.
   struct Later {
     std::size_t text = 0;  // its hash: whoever changes it is still running
@@ -147,8 +149,8 @@ struct Account {
     accounting::Strangers::Parts parts;
     bool in_burst = false;  // the list had an unassigned entry
   };
-  std::deque<UsedUp> used_up_;  // lately, oldest first
-  std::optional<quota::Quota> at_least_seen_;
+  std::list<UsedUp> used_up_;  // lately, oldest first
+  std::unique_ptr<quota::Quota> at_least_seen_;  // what AtLeastSeen() returned, if that differs
   std::set<std::string> met_;  // names that were counted before
   bool leads_ = false;
 };

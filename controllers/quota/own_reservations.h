@@ -5,7 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -128,7 +128,7 @@ class OwnReservations {
     base::TimePoint at;
     quota::Uid uid;
   };
-  std::deque<Remembered> remembered_;
+  std::list<Remembered> remembered_;
   std::vector<Withdrawal> withdrawals_;
   accounting::Crowd crowd_;
   std::optional<Burst> burst_;

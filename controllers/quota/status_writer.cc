@@ -77,7 +77,8 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
   Account& writing = parts_.accounts.Of(write.quota);
   const base::TimePoint sent = parts_.Now();
   writing.pace.OnWrite(sent, list.size());
-  writing.in_flight = InFlight{std::move(desired), std::move(list), write.standing.list};
+  writing.in_flight = std::make_unique<InFlight>(
+      InFlight{std::move(desired), std::move(list), write.standing.list});
   const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
   auto written =
       answer ? TakeWritten(write, *answer, shown) : base::Result<quota::Quota>(answer.error());

@@ -1,6 +1,7 @@
 #include "pkg/accounting/strangers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "pkg/api/resource_version.h"
@@ -123,9 +124,10 @@ std::size_t Strangers::Expire(base::TimePoint now, base::Duration hold,
   }
   std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
   // A kind that cannot be listed may stay so for days, while strangers go on.
-  while (parts_.size() > 1 && is_over(parts_[1])) {
-    parts_[1].usage.Add(parts_.front().usage);
-    parts_[1].version.clear();
+  while (parts_.size() > 1 && is_over(*std::next(parts_.begin()))) {
+    Part& next = *std::next(parts_.begin());
+    next.usage.Add(parts_.front().usage);
+    next.version.clear();
     parts_.pop_front();
   }
   return changed;

@@ -5,7 +5,7 @@
 // the difference to the value of our last write. Each part is held for a while, and objects that
 // appear without an entry use it up. No clock of its own, one thread.
 
-#include <deque>
+#include <list>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,7 +26,7 @@ class Strangers {
     // The version of the quota that the stranger wrote; "" if it is not known exactly.
     std::string version = {};
   };
-  using Parts = std::deque<Part>;  // oldest first
+  using Parts = std::list<Part>;  // oldest first; allocates nothing while it is empty
 
   // Call with each status that the watch shows. `list` has the `used` of our last write; null: the
   // quota has no list. Holds a rise beyond that value, except for the part that is `counted`
