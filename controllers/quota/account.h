@@ -149,9 +149,9 @@ struct Account {
     accounting::Strangers::Parts parts;
     bool in_burst = false;  // the list had an unassigned entry
   };
-  std::list<UsedUp> used_up_;  // lately, oldest first
+  std::list<UsedUp> used_up_;                    // lately, oldest first
   std::unique_ptr<quota::Quota> at_least_seen_;  // what AtLeastSeen() returned, if that differs
-  std::set<std::string> met_;  // names that were counted before
+  std::set<std::string> met_;                    // names that were counted before
   bool leads_ = false;
 };
 
