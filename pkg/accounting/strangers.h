@@ -5,8 +5,8 @@
 // the difference to the value of our last write. Each part is held for a while, and objects that
 // appear without an entry use it up. No clock of its own, one thread.
 
-#include <list>
 #include <functional>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>

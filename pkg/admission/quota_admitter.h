@@ -3,12 +3,13 @@
 // Decides reviews by the quotas of all enforced quota APIs, and reserves what it admits (group
 // commit).
 //
-// A request that needs nothing, or that does not fit anyway, is answered at once. All others wait
-// for the writer of their quotas. The writer takes all waiting requests as a batch and decides them
-// in order, by the newest known status. It writes each changed quota once for the whole batch, with
-// its resourceVersion. Meanwhile the next batch gathers. After a conflict, all requests without an
-// answer are decided again by all their quotas. A subset of the quotas could admit what another one
-// refuses. A refused or abandoned request leaves nothing reserved.
+// The quota APIs judge one after the other. A request that needs nothing, or that does not fit
+// anyway, is answered at once. All others wait for the writers of their quotas, one of each quota
+// API. A writer takes all waiting requests as a batch and decides them in order, by the newest
+// known status. It writes each changed quota once for the whole batch, with its resourceVersion.
+// Meanwhile the next batch gathers. After a conflict, all requests without an answer are decided
+// again by all their quotas. A subset of the quotas could admit what another one refuses. A refused
+// or abandoned request leaves nothing reserved.
 //
 // Each call decides for all quota APIs, whichever webhook it is for. Quota APIs that want the same
 // of a resource share a webhook (pkg/webhook/webhook_plan.h). If the API server calls several, side

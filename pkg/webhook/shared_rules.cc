@@ -53,8 +53,7 @@ std::vector<std::string> QuotaApisIn(std::string_view together) {
 }
 
 bool AsksTheSame(const GuardedResource& a, const GuardedResource& b) {
-  return a.resource == b.resource && a.version == b.version && a.updates == b.updates &&
-         a.update_condition == b.update_condition && a.subresources == b.subresources;
+  return QuestionOf(a) == QuestionOf(b);
 }
 
 std::vector<GuardedResource> Shared(const std::vector<GuardedResource>& rules) {
