@@ -40,7 +40,7 @@ base::Task<Answer> QuotaAdmitter::Reserve(std::shared_ptr<Pending> pending, Batc
   ++waiting_of_[ns];
   Leaving leaving{*this, ns, waiters};
   for (const std::shared_ptr<Waiter>& waiter : waiters) {
-    // The plans of earlier ones are older than what the last one has waited for.
+    // The last one has just been planned. The others may have been planned long ago.
     if (waiter != waiters.back()) PlanAlone(waiter);
     if (GrantAtOnce(*waiter)) continue;
     if (full) {
@@ -109,8 +109,8 @@ bool QuotaAdmitter::GrantAtOnce(Waiter& waiter) {
     return std::ranges::find(plan.grants, from, &ReservePlan::from) != plan.grants.end();
   };
   const bool drawn = any(ReservePlan::From::kBurst);
-  if (any(ReservePlan::From::kWrite) || (drawn && waiting_at_.contains(waiter.writer)))
-    return false;
+  const bool waits = any(ReservePlan::From::kWrite);
+  if (waits || (drawn && waiting_at_.contains(waiter.writer))) return false;
   Number(plan);
   for (const PlannedGrants& grants : plan.grants) {
     if (!source.book->Draw(grants)) {

@@ -38,8 +38,8 @@ class Ask {
   [[nodiscard]] const std::string& flaw() const { return flaw_; }
   [[nodiscard]] std::vector<const quota::Quota*> Quotas() const;
 
-  // True if what the other one has read of the same review is what this one would
-  // read: their quota APIs count alike (QuotaApi::counts_as).
+  // True if what the other one has read of the same review is what this one would read: their quota
+  // APIs count alike (QuotaApi::counts_as).
   [[nodiscard]] bool ReadsLike(const Ask& other) const;
   // Reads the usage of the object, or takes what `earlier` has read, which reads alike; it may be
   // null. Errors: its amounts cannot be read.

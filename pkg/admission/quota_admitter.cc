@@ -231,12 +231,14 @@ BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
   BatchQuotas quotas;
   std::vector<BatchRequest> requests;
   requests.reserve(batch.size());
+  const QuotaSource& source = batch.front()->ask->source();
   for (const std::shared_ptr<Waiter>& waiter : batch) {
+    CHECK(&waiter->ask->source() == &source) << source.api.name;
     waiter->ask->LookAgain();
     const std::string& ns = waiter->pending->review.ns;
     const bool same = !requests.empty() && requests.back().ns == ns;
     const auto* by = same ? requests.back().by : quotas.Find(ns);
-    if (by == nullptr) by = &quotas.Add(ns, waiter->ask->source().book->Quotas(ns).quotas);
+    if (by == nullptr) by = &quotas.Add(ns, source.book->Quotas(ns).quotas);
     requests.push_back({&waiter->ask->request(), ns, by});
   }
   BatchPlan plan = PlanBatch(requests, quotas);

@@ -124,6 +124,7 @@ class QuotaAdmitter final : public Admitter {
   // Only a quota in mode Deny refuses, whatever fails: without one, a refusal becomes an admission
   // that says what was wrong.
   [[nodiscard]] static Answer Tempered(const Waiter& waiter, Answer answer);
+  // REQUIRES: all wait for the same quota API, and there is one.
   [[nodiscard]] BatchPlan PlanFor(const Batch& batch) const;
   void PlanAlone(const std::shared_ptr<Waiter>& waiter) const;
 

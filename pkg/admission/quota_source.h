@@ -13,12 +13,11 @@ namespace admission {
 // Quota APIs come and go with their kinds: the books are those of a controller that runs only while
 // the API server serves them.
 struct QuotaSource {
-  explicit QuotaSource(const quota::QuotaApi& quota_api, bool only_advises)
+  QuotaSource(const quota::QuotaApi& quota_api, bool only_advises)
       : api(quota_api), advises(only_advises) {}
 
   const quota::QuotaApi& api;
   const bool advises;             // somebody else enforces these quotas
-  std::size_t index = 0;          // in the order in which the quota APIs judge a request
   bool open = false;              // false: it has no quotas, for reviews that begin now
   QuotaBook* book = nullptr;      // valid while `open`, and while there are asks
   ObjectBook* objects = nullptr;  // the same
