@@ -5,7 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <list>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -128,7 +128,7 @@ class OwnReservations {
     base::TimePoint at;
     quota::Uid uid;
   };
-  std::list<Remembered> remembered_;
+  std::deque<Remembered> remembered_;
   std::vector<Withdrawal> withdrawals_;
   accounting::Crowd crowd_;
   std::optional<Burst> burst_;
