@@ -116,7 +116,7 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
     }
     const base::TimePoint last = LastWriteOf(batch);
     if (scheduler_.Now() >= last) {
-      // Wait() answers them at their deadlines.
+      // Reserve() answers them at their deadlines.
       for (const std::shared_ptr<Waiter>& waiter : batch) WithdrawAll(*waiter);
       co_return;
     }
@@ -147,8 +147,11 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
 // closed: it has no quotas any more. Returns false if none is left.
 bool QuotaAdmitter::KeepUnanswered(Batch& batch) {
   std::erase_if(batch, [](const std::shared_ptr<Waiter>& waiter) {
-    if (waiter->abandoned) WithdrawAll(*waiter);
-    if (!waiter->ask->source().open) Conclude(*waiter, Answer{});
+    if (waiter->abandoned) {
+      WithdrawAll(*waiter);
+    } else if (!waiter->answer && !waiter->ask->source().open) {
+      Conclude(*waiter, Answer{});
+    }
     return waiter->abandoned || waiter->answer;
   });
   return !batch.empty();
@@ -251,7 +254,7 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
 
 void QuotaAdmitter::Conclude(Waiter& waiter, Answer answer) {
   if (waiter.abandoned || answer.kind != Answer::Kind::kAllowed) WithdrawAll(waiter);
-  waiter.answer = std::move(answer);
+  waiter.answer = Tempered(waiter, std::move(answer));
   waiter.pending->alarm->Wake();
 }
 

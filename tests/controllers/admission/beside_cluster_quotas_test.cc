@@ -65,6 +65,25 @@ TEST_CASE(
   CHECK(f.Used("q", "a") == "pods=5");
 }
 
+// The write was planned while the quota denied.
+TEST_CASE("beside ClusterQuotas: a quota whose mode becomes Audit during its write refuses nothing",
+          "[admission]") {
+  Beside f;
+  f.Fail("PATCH", "/clusterquotas/", {.code = base::ErrorCode::kForbidden, .message = "no"});
+  f.cluster.patch_delay = 1s;
+  auto& asked = f.Ask("a", "p");
+  f.RunFor(500ms);
+  json::Value audited = *f.cluster.Find(f.quotas.resource, "", "c");
+  audited.Make({"spec", "enforcement"}) = "Audit";
+  f.Put(audited);
+  f.RunFor(3s);
+  REQUIRE(asked.has_value());
+  CHECK(asked->kind == Kind::kAllowed);
+  REQUIRE(asked->would_refuse.size() == 1);
+  CHECK(asked->would_refuse[0].would.message == "not decided: no");
+  CHECK(f.Used("q", "a") == "pods=1");
+}
+
 TEST_CASE("beside ClusterQuotas: a full ResourceQuota refuses while ClusterQuotas cannot be read",
           "[admission]") {
   Beside f;
