@@ -1,19 +1,10 @@
 #include "controllers/usage/shared_resources.h"
 
 namespace controllers {
-namespace {
-
-// The quota API under whose name all that count in the same way watch.
-const std::string& SharedNameOf(const quota::QuotaApi& api) {
-  return api.counts_as.empty() ? api.name : api.counts_as;
-}
-
-}  // namespace
-
 std::shared_ptr<TrackedResource> SharedResources::Acquire(
     TrackingContext context, const quota::QuotaApi& api, const api::GroupVersionResource& resource,
     const quota::Evaluator& evaluator, UsageListener& user, TrackedResource::Classes classes) {
-  context.name = SharedNameOf(api);
+  context.name = api.CountsAs();
   std::shared_ptr<TrackedResource>& tracked = resources_[Key(context.name, resource)];
   if (tracked == nullptr) {
     tracked = std::make_shared<TrackedResource>(std::move(context), resource, evaluator);
@@ -40,7 +31,7 @@ void SharedResources::Follow(const quota::Rules& rules) {
 std::shared_ptr<ClassWatch> SharedResources::AcquireClasses(
     TrackingContext context, const quota::QuotaApi& api, const api::GroupVersionResource& classes,
     const quota::Evaluator& evaluator, UsageListener& user) {
-  context.name = SharedNameOf(api);
+  context.name = api.CountsAs();
   std::shared_ptr<ClassWatch>& watch =
       classes_[ClassKey(context.name, evaluator.resource, classes)];
   if (watch == nullptr) {

@@ -1,8 +1,8 @@
 #pragma once
 
 // The watches of all quota APIs in this process: tracked resources, and the classes that they read.
-// Quota APIs with the same evaluators (QuotaApi::counts_as) share one watch and one ledger for each
-// resource, and one watch of its classes.
+// Quota APIs with the same evaluators (QuotaApi::CountsAs()) share one watch and one ledger for
+// each resource, and one watch of its classes.
 //
 // Single-threaded. It must outlive all trackers that use it.
 

@@ -30,6 +30,7 @@ base::Task<std::optional<Answer>> QuotaAdmitter::AdviceOf(QuotaSource& source,
   if (ask == nullptr) co_return std::nullopt;
   const auto read = ask->Read(scheduler_.WallNow(), nullptr);
   if (!read || !ask->flaw().empty()) co_return std::nullopt;
+  ask->LookAgain();
   const std::vector<const quota::Quota*> quotas = ask->Quotas();
   const auto refuses = [&](const auto* one) { return RefusalBy(*one, ask->request()).has_value(); };
   const auto full = std::ranges::find_if(quotas, refuses);

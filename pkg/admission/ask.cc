@@ -8,8 +8,6 @@
 namespace admission {
 namespace {
 
-using QuotaList = std::vector<const quota::Quota*>;
-
 bool Handles(const quota::Evaluator& evaluator, const Review& review) {
   const std::string& subresource = review.subresource;
   if (review.operation == Operation::kCreate) return subresource.empty();
@@ -23,10 +21,6 @@ bool Handles(const quota::Evaluator& evaluator, const Review& review) {
 std::optional<quota::Evaluator> CounterOf(const quota::QuotaApi& api,
                                           const api::GroupResource& resource) {
   return api.object_counter ? api.object_counter(resource) : std::nullopt;
-}
-
-const std::string& CountsAs(const quota::QuotaApi& api) {
-  return api.counts_as.empty() ? api.name : api.counts_as;
 }
 
 // Returns the uid that a reservation is for. Aggregated API servers may send a creation before the
@@ -46,25 +40,6 @@ bool IsNoWorse(const quota::ObjectFacts& stored, const quota::ObjectFacts& reque
   return stored.flaw == requested.flaw || !unread.empty();
 }
 
-// True for the names that these quotas limit, or will limit once their status is written.
-quota::IsLimited LimitedBy(const QuotaList& quotas) {
-  return [&quotas](std::string_view name) {
-    return std::ranges::any_of(quotas, [&](const quota::Quota* quota) {
-      return quota->hard.Find(name) != nullptr || quota->status.hard.Find(name) != nullptr;
-    });
-  };
-}
-
-std::set<std::string> NamesOf(const QuotaList& quotas) {
-  std::set<std::string> names;
-  for (const quota::Quota* quota : quotas) {
-    for (const quota::ResourceList* list : {&quota->hard, &quota->status.hard}) {
-      for (const auto& [name, limit] : *list) names.insert(name);
-    }
-  }
-  return names;
-}
-
 std::string_view VersionOf(const json::Value& object) {
   return object.StringAt({"metadata", "resourceVersion"});
 }
@@ -73,12 +48,6 @@ std::string_view VersionOf(const json::Value& object) {
 
 bool LacksOldObject(const Review& review) {
   return review.operation == Operation::kUpdate && review.old_object.IsNull();
-}
-
-const quota::Evaluator* Ask::EvaluatorFor(const quota::QuotaApi& api,
-                                          const api::GroupResource& resource) {
-  const auto found = std::ranges::find(api.evaluators, resource, &quota::Evaluator::resource);
-  return found == api.evaluators.end() ? nullptr : &*found;
 }
 
 Ask::Ask(QuotaSource& source, const Review& review) : source_(source), review_(review) {
@@ -90,7 +59,7 @@ Ask::~Ask() { --source_.asks; }
 
 std::unique_ptr<Ask> Ask::Of(QuotaSource& source, const Review& review) {
   const api::GroupResource resource = review.resource.WithoutVersion();
-  const quota::Evaluator* evaluator = EvaluatorFor(source.api, resource);
+  const quota::Evaluator* evaluator = source.api.EvaluatorOf(resource);
   auto counter = evaluator == nullptr ? CounterOf(source.api, resource) : std::nullopt;
   if (counter) evaluator = &*counter;
   if (evaluator == nullptr || review.ns.empty()) return nullptr;
@@ -107,15 +76,25 @@ std::unique_ptr<Ask> Ask::Of(QuotaSource& source, const Review& review) {
 }
 
 std::vector<const quota::Quota*> Ask::Quotas() const {
-  QuotaList quotas;
+  std::vector<const quota::Quota*> quotas;
   for (const BookedQuota& booked : source_.book->Quotas(review_.ns).quotas) {
     quotas.push_back(booked.quota);
   }
   return quotas;
 }
 
+Ask::Names Ask::LimitedNames() const {
+  Names names;
+  for (const quota::Quota* quota : Quotas()) {
+    for (const quota::ResourceList* list : {&quota->hard, &quota->status.hard}) {
+      for (const auto& [name, limit] : *list) names.insert(name);
+    }
+  }
+  return names;
+}
+
 bool Ask::ReadsLike(const Ask& other) const {
-  return CountsAs(source_.api) == CountsAs(other.source_.api) &&
+  return source_.api.CountsAs() == other.source_.api.CountsAs() &&
          counter_.has_value() == other.counter_.has_value() && other.reading_ != nullptr &&
          !other.reading_->under;
 }
@@ -129,15 +108,19 @@ base::Result<void> Ask::Read(base::WallTime now, const Ask* earlier) {
     if (!reading) return reading.error();
     reading_ = std::make_shared<const Reading>(std::move(*reading));
   }
-  LookAgain();
   return Resolve();
 }
 
 base::Result<Ask::Reading> Ask::ReadObjects(base::WallTime now) const {
-  const std::vector<const quota::Quota*> quotas = Quotas();
   const quota::Evaluator& evaluator = *request_.evaluator;
+  // Gathered only for an object with very many names (WantedNames).
+  std::optional<Names> limited;
+  const auto is_limited = [&](std::string_view name) {
+    if (!limited) limited = LimitedNames();
+    return limited->contains(name);
+  };
   const quota::ReadOptions options{
-      .now = now, .limited = LimitedBy(quotas), .rules = source_.objects->RulesNow()};
+      .now = now, .limited = is_limited, .rules = source_.objects->RulesNow()};
   // An update may create its object. Then the old object has no resourceVersion, and all usage is
   // new (upstream's "create on update").
   const json::Value* const stored = request_.version.empty() ? nullptr : &review_.old_object;
@@ -152,7 +135,7 @@ base::Result<Ask::Reading> Ask::ReadObjects(base::WallTime now) const {
     reading.before = std::move(*before);
   }
   const bool left_out = reading.after.left_out || (reading.before && reading.before->left_out);
-  if (left_out) reading.under = NamesOf(quotas);
+  if (left_out) reading.under = limited ? *std::move(limited) : LimitedNames();
   return reading;
 }
 
@@ -183,7 +166,7 @@ void Ask::LookAgain() {
   if (!reading_->under) return;
   // The client tries again. It needs a quota that gets a name in the moment in which an object with
   // very many names is decided.
-  const std::set<std::string> names = NamesOf(Quotas());
+  const Names names = LimitedNames();
   if (std::ranges::includes(*reading_->under, names)) return;
   request_.unknown = quota::UnknownUsage{
       .why = {.code = base::ErrorCode::kUnavailable, .message = "its limits have just changed"},

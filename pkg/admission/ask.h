@@ -5,6 +5,7 @@
 //
 // Single-threaded. Pointers to quotas are valid until the next suspension.
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -25,9 +26,6 @@ class Ask {
   // Returns null if quotas of this quota API never limit such a request. `source` must be open, and
   // its books are used until the ask is destroyed. `source` and `review` must outlive the ask.
   static std::unique_ptr<Ask> Of(QuotaSource& source, const Review& review);
-  // The evaluator of this resource; null: its objects are only counted, or not even that.
-  static const quota::Evaluator* EvaluatorFor(const quota::QuotaApi& api,
-                                              const api::GroupResource& resource);
   ~Ask();
   Ask(const Ask&) = delete;
   Ask& operator=(const Ask&) = delete;
@@ -39,10 +37,10 @@ class Ask {
   [[nodiscard]] std::vector<const quota::Quota*> Quotas() const;
 
   // True if what the other one has read of the same review is what this one would read: their quota
-  // APIs count alike (QuotaApi::counts_as).
+  // APIs count alike (QuotaApi::CountsAs()).
   [[nodiscard]] bool ReadsLike(const Ask& other) const;
   // Reads the usage of the object, or takes what `earlier` has read, which reads alike; it may be
-  // null. Errors: its amounts cannot be read.
+  // null. Call LookAgain() before a decision. Errors: its amounts cannot be read.
   base::Result<void> Read(base::WallTime now, const Ask* earlier);
 
   // Updates what changes while a request waits: its classes, whether it can still be stored, and
@@ -56,15 +54,18 @@ class Ask {
   base::Task<bool> IsTaken(base::TimePoint deadline);
 
  private:
+  using Names = std::set<std::string, std::less<>>;
   // What the evaluator reads of the objects of a review.
   struct Reading {
     quota::ObjectFacts after;
     std::optional<quota::ObjectFacts> before;  // of the stored object, if there is one
     // The names that its quotas limited, if only these were read (ObjectFacts::left_out).
-    std::optional<std::set<std::string>> under;
+    std::optional<Names> under;
   };
 
   Ask(QuotaSource& source, const Review& review);
+  // The names that its quotas limit, or will limit once their status is written.
+  [[nodiscard]] Names LimitedNames() const;
   [[nodiscard]] base::Result<Reading> ReadObjects(base::WallTime now) const;
   base::Result<void> Resolve();
 

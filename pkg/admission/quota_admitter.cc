@@ -1,5 +1,5 @@
-// Prepares reviews, answers those that need no write, and lets the others wait. The writers are in
-// commit.cc.
+// Prepares reviews, and lets each quota API judge them. Those that have to be reserved wait in
+// all_or_none.cc for the writers, which are in commit.cc.
 
 #include "pkg/admission/quota_admitter.h"
 
@@ -87,7 +87,7 @@ std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resou
   if (known != fields_.end()) return known->second;
   std::set<std::string> fields;
   for (const auto& source : sources_) {
-    const quota::Evaluator* evaluator = Ask::EvaluatorFor(source->api, resource);
+    const quota::Evaluator* evaluator = source->api.EvaluatorOf(resource);
     if (evaluator == nullptr) continue;
     fields.insert(evaluator->fields.begin(), evaluator->fields.end());
     fields.insert(evaluator->guard.fields.begin(), evaluator->guard.fields.end());

@@ -34,6 +34,11 @@ json::Object Difference(const ResourceList& stored, const ResourceList& desired,
 
 }  // namespace
 
+const Evaluator* QuotaApi::EvaluatorOf(const api::GroupResource& of) const {
+  const auto found = std::ranges::find(evaluators, of, &Evaluator::resource);
+  return found == evaluators.end() ? nullptr : &*found;
+}
+
 bool MayRefuse(const Quota& quota) {
   return !quota.cluster || quota.cluster->enforcement == ClusterSpec::Enforcement::kDeny;
 }

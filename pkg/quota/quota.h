@@ -35,6 +35,11 @@ struct QuotaForm {
 
 // One kind of quota with its rules. Data: nothing outside its folder names it.
 struct QuotaApi {
+  // The evaluator of this resource; null: its objects are only counted, or not even that.
+  [[nodiscard]] const Evaluator* EvaluatorOf(const api::GroupResource& of) const;
+  // The name under which all quota APIs count that count alike.
+  [[nodiscard]] const std::string& CountsAs() const { return counts_as.empty() ? name : counts_as; }
+
   std::string name;  // "core": the word of --quota-apis, metrics and logs
   api::GroupVersionResource resource;
   std::string kind;  // "ResourceQuota"

@@ -1,6 +1,5 @@
 #include "tests/differential/core_evaluators.h"
 
-#include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -11,8 +10,7 @@ namespace differential {
 
 const quota::Evaluator& EvaluatorOf(const api::GroupResource& resource) {
   static const quota::QuotaApi core = quota::CoreQuotaApi();
-  const auto found = std::ranges::find(core.evaluators, resource, &quota::Evaluator::resource);
-  if (found != core.evaluators.end()) return *found;
+  if (const quota::Evaluator* found = core.EvaluatorOf(resource)) return *found;
   throw std::runtime_error("no evaluator for " + resource.ToString());
 }
 

@@ -150,11 +150,8 @@ TEST_CASE_METHOD(ClusterFixture,
     PutPod("pod-" + std::to_string(i), "a-1");
     scheduler.RunFor(500ms);
   }
-  const auto of_b = std::ranges::count_if(cluster.writes, [](const client::ApiRequest& request) {
-    return request.path.find("/clusterquotas/b/") != std::string::npos;
-  });
-  CHECK(of_b >= 2);
-  CHECK(of_b <= 4);
+  CHECK(WritesOf("b") >= 2);
+  CHECK(WritesOf("b") <= 4);
   scheduler.RunFor(30s);
   CHECK(Member("b", {"available", "pods"}) == "40");
   cluster.writes.clear();

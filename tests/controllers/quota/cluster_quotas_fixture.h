@@ -2,6 +2,7 @@
 
 // A controller of ClusterQuotas beside a fake cluster that tests start when they have filled it.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "controllers/quota/cluster/cluster_status.h"
@@ -86,6 +87,12 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
   [[nodiscard]] std::string Message(const std::string& quota, std::string_view type) const {
     const json::Value* one = FindCondition(quota, type);
     return one == nullptr ? "" : std::string(one->StringAt({"message"}));
+  }
+  // The writes of this quota since `cluster.writes` was cleared.
+  [[nodiscard]] std::ptrdiff_t WritesOf(const std::string& quota) const {
+    return std::ranges::count_if(cluster.writes, [&](const client::ApiRequest& request) {
+      return request.path.find("/clusterquotas/" + quota + "/") != std::string::npos;
+    });
   }
   void Edit(const std::string& quota, const std::string& status_member, json::Value value) {
     json::Value object = *cluster.Find(kClusterQuotas, "", quota);

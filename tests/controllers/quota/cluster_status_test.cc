@@ -103,11 +103,8 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a message that keeps changing 
     PutPod("pod-" + std::to_string(i), "a-1");
     scheduler.RunFor(500ms);
   }
-  const auto of_b = std::ranges::count_if(cluster.writes, [](const client::ApiRequest& request) {
-    return request.path.find("/clusterquotas/b/") != std::string::npos;
-  });
-  CHECK(of_b >= 2);
-  CHECK(of_b <= 4);
+  CHECK(WritesOf("b") >= 2);
+  CHECK(WritesOf("b") <= 4);
   scheduler.RunFor(30s);
   CHECK(Message("b", "Ready").ends_with("missing: pods=80"));
 }
