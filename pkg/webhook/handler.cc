@@ -131,7 +131,9 @@ std::map<std::string, Endpoint> EndpointsOf(const std::vector<std::string>& quot
       if ((subset >> i & 1U) != 0) sharing.insert(quota_apis[i]);
     }
     const std::string name = Together(sharing);
-    endpoints[path + "/" + name] = {name, {sharing.begin(), sharing.end()}};
+    std::string target = path;
+    target.append("/").append(name);
+    endpoints[target] = {name, {sharing.begin(), sharing.end()}};
   }
   return endpoints;
 }
