@@ -87,6 +87,7 @@ class Body final : public BodyStream {
 Task<Result<std::optional<std::string>>> Body::Read(milliseconds timeout) {
   auto piece = co_await ReturnCancellation(ReadBefore(In(timeout)));
   if (!piece && piece.error().Is(ErrorCode::kTimeout)) {
+    pool_.DropIdle();
     base::Error silence = piece.error();
     silence.message += ", no byte of the body for " + base::FormatDuration(timeout);
     co_return silence;
@@ -198,6 +199,7 @@ Result<void> AsioClient::SetTls(TlsOptions tls) {
 Task<Result<Response>> AsioClient::Do(Request request, milliseconds timeout) {
   auto response = co_await ReturnCancellation(DoBefore(std::move(request), In(timeout)));
   if (!response && response.error().Is(ErrorCode::kTimeout)) {
+    pool_.DropIdle();
     base::Error late = response.error();
     late.message += ", no whole answer within " + base::FormatDuration(timeout);
     co_return late;
@@ -210,6 +212,7 @@ Task<Result<StreamedResponse>> AsioClient::Open(Request request, bool accept_gzi
   auto response =
       co_await ReturnCancellation(OpenBefore(std::move(request), accept_gzip, In(timeout)));
   if (!response && response.error().Is(ErrorCode::kTimeout)) {
+    pool_.DropIdle();
     base::Error late = response.error();
     late.message += ", no answer within " + base::FormatDuration(timeout);
     co_return late;
@@ -304,11 +307,10 @@ Task<Result<Exchange>> AsioClient::Begin(Request request, TimePoint deadline) {
     const std::uint64_t written = exchange->connection->socket().bytes_written();
     auto done = co_await SendAndReadHeader(*exchange, bytes, request.method == "HEAD", deadline);
     if (done) co_return std::move(*exchange);
-    const bool unanswered = !exchange->parser->started();
-    if (unanswered && done.error().Is(ErrorCode::kTimeout)) pool_.DropIdle();
     // The server may have closed a pooled connection just when we used it.
     const bool unsent = exchange->connection->socket().bytes_written() == written;
-    const bool stale = unanswered && exchange->pooled && done.error().Is(ErrorCode::kUnavailable);
+    const bool stale = exchange->pooled && !exchange->parser->started() &&
+                       done.error().Is(ErrorCode::kUnavailable);
     if (!stale || !(unsent || IsSafeToRepeat(request.method))) co_return done.error();
   }
 }

@@ -24,8 +24,9 @@ class Pool {
   // before a Clear() is not kept.
   void Put(std::unique_ptr<Connection> connection, int generation, base::TimePoint now);
   void Clear();
-  // A connection was silent: the others may lead to the same hole, for example to a load
-  // balancer that has forgotten them. Those in use show by themselves whether they are alive.
+  // The peer was silent, in a handshake, in an answer or in its body: the idle connections may
+  // lead to the same hole, for example to a load balancer that has forgotten them. Those in use
+  // show by themselves whether they are alive.
   void DropIdle() { idle_.clear(); }
   [[nodiscard]] int generation() const { return generation_; }
 

@@ -14,6 +14,7 @@ namespace {
 using base::ErrorCode;
 using base::Task;
 using http::test::Ask;
+using http::test::Authority;
 using http::test::Connections;
 using http::test::Contains;
 using http::test::Get;
@@ -219,6 +220,76 @@ TEST_CASE("client: after a silent kept connection the other ones are not used", 
     CHECK(next.has_value());
     server.Cancel();
     co_await server.Join();
+  });
+}
+
+Task<void> Forward(http::Connection& from, http::Connection& to) {
+  for (;;) {
+    auto bytes = co_await from.Receive(Soon());
+    if (!bytes) co_return;
+    std::string copy(*bytes);
+    const auto sent = co_await to.Send(std::move(copy), Soon());
+    if (!sent) co_return;
+  }
+}
+
+// A load balancer that forgets its connections while a handshake is in progress: the handshake and
+// the kept connection are silent, and a connection that is made afterwards is not.
+TEST_CASE("client: after a silent handshake the kept connections are not used", "[http][client]") {
+  const Authority authority;
+  Loopback loopback;
+  loopback.options.tls = authority.Serve();
+  bool answered = false;
+  loopback.handler = [&](http::Request request, http::Peer peer,
+                         http::ResponseWriter& writer) -> Task<void> {
+    while (request.target == "/slow" && !answered) co_await http::test::Yield();
+    co_await http::test::Echo(std::move(request), std::move(peer), writer);
+  };
+  loopback.Run([&]() -> Task<void> {
+    Listener listener(loopback.io());
+    base::TaskGroup relays(loopback.io().get_executor());
+    int accepted = 0;
+    std::vector<std::unique_ptr<http::Connection>> open;  // silent, but never closed
+    const auto relay = [&]() -> Task<void> {
+      open.push_back(co_await listener.Accept());
+      http::Connection& from = *open.back();
+      if (++accepted == 2) co_return;
+      open.push_back(co_await loopback.Dial());
+      http::Connection& to = *open.back();
+      relays.Spawn("there", [&] { return Forward(from, to); });
+      co_await Forward(to, from);
+    };
+    relays.Spawn("forgotten", relay);
+    http::ClientOptions options;
+    options.server = {.scheme = "https", .host = "127.0.0.1", .port = listener.port()};
+    options.tls.ca_pem = authority.ca.cert_pem;
+    const auto client = NewClient(loopback, std::move(options));
+    base::TaskGroup slow(loopback.io().get_executor());
+    slow.Spawn("slow", [&]() -> Task<void> {
+      const auto response = co_await client->Do(Get("/slow"), kLong);
+      CHECK(response.has_value());
+    });
+    while (accepted < 1) co_await http::test::Yield();
+    relays.Spawn("forgotten", relay);
+    base::TaskGroup late(loopback.io().get_executor());
+    late.Spawn("late", [&]() -> Task<void> {
+      const auto response = co_await client->Do(Get("/"), 1s);
+      REQUIRE_FALSE(response.has_value());
+      CHECK(Contains(response.error().message, "TLS handshake"));
+    });
+    while (accepted < 2) co_await http::test::Yield();
+    answered = true;
+    co_await slow.Join();
+    // From now on the kept connection is silent.
+    relays.Cancel();
+    co_await relays.Join();
+    co_await late.Join();
+    relays.Spawn("new", relay);
+    const auto next = co_await client->Do(Get("/"), 10s);
+    CHECK(next.has_value());
+    CHECK(accepted == 3);
+    relays.Cancel();
+    co_await relays.Join();
   });
 }
 
