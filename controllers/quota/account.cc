@@ -51,8 +51,8 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
       before != nullptr && api::IsKnownOlder(quota.resource_version, before->resource_version);
   if (restored) list.reset();
   TakeList(now, quota.reservations);
-  accounting::ReservationList* const stands = list ? &*list : nullptr;
-  questions.OnList(stands);
+  const accounting::ReservationList* const stands = list ? &*list : nullptr;
+  questions.OnList(now, stands);
   turn.OnList(now, known(), author_->by);
   first_seen.See(now, known());
   const bool answered = quota.resource_version == written_version;

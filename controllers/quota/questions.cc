@@ -114,7 +114,7 @@ Questions::Outcome Questions::Settle(base::TimePoint now, const ReservationList*
                                      accounting::Strangers& strangers, const Holds& holds,
                                      const QuotaView& view) {
   Outcome outcome;
-  std::erase_if(collections_, [&](const auto& one) { return view.Ignores(one.first); });
+  std::erase_if(collections_, [&](const auto& one) { return !view.Served(one.first); });
   for (auto& [resource, collection] : collections_) {
     const bool reached =
         collection.asked && view.Follows(resource) && view.Reaches(resource, collection.version);
@@ -176,39 +176,73 @@ void Questions::AddCollections(base::TimePoint now, const std::vector<std::strin
 // While a large watch lags, its events bring it to the version. A list would only add load.
 void Questions::AddCollection(base::TimePoint now, const std::string& resource,
                               const QuotaView& view, Question& question) const {
-  if (view.Tracked(resource) == nullptr) return;
   const auto known = collections_.find(resource);
   const bool asked = known != collections_.end() && known->second.asked;
   const bool answered = asked && !known->second.version.empty();
-  const bool few = SizeOf(resource, view) <= kFewObjects;
+  // Whether a namespace was shown is not known, so namespaces are not listed.
+  const bool listed = view.Tracked(resource) != nullptr;
+  const bool few = listed && SizeOf(resource, view) <= kFewObjects;
   const base::Duration patience =
       answered && !few ? base::Duration(kBookmarkComes) : base::Duration(kAsksAgain);
   if (asked && now - known->second.told < patience) return;
   Lists* const lists = AddLists(resource, view, question);
   if (lists == nullptr) return;
-  lists->whole = few || answered;
+  lists->whole = listed && (few || answered);
   lists->within = view.NamespaceOf("");
   question.large = question.large || (lists->whole && !few);
   question.collections.push_back(resource);
 }
 
+bool Questions::IsBehind(const ReservationList& list, const QuotaView& view) const {
+  return !FloorsBehind(list, view).empty();
+}
+
+std::vector<std::string> Questions::FloorsBehind(const ReservationList& list,
+                                                 const QuotaView& view) const {
+  std::vector<std::string> behind;
+  accounting::IsBehind(list, view, &behind);
+  std::erase_if(behind, [&](const std::string& resource) {
+    return ShownUntil({resource}, view) >= list_since_;
+  });
+  return behind;
+}
+
+bool Questions::LowerFloors(ReservationList& list, const QuotaView& view) {
+  std::vector<std::string> beyond;
+  if (!accounting::IsBehind(list, view, &beyond)) return false;
+  for (const std::string& resource : beyond) list.floor.erase(resource);
+  accounting::RaiseFloor(list, beyond, view);
+  return true;
+}
+
 void Questions::AddDueFloors(base::TimePoint now, const ReservationList& list,
                              const QuotaView& view, Question& question) {
-  std::vector<std::string> behind;
-  if (!accounting::IsBehind(list, view, &behind)) {
+  const std::vector<std::string> behind = FloorsBehind(list, view);
+  if (behind.empty()) {
     behind_since_.reset();
     return;
   }
   if (!behind_since_) behind_since_ = now;
-  if (now - *behind_since_ < kAsksAgain) return;
-  behind_since_.reset();
-  for (const std::string& resource : behind) AddLists(resource, view, question);
-  question.floors = std::move(behind);
+  const bool long_behind = now - *behind_since_ >= kAsksAgain;
+  if (long_behind) behind_since_.reset();
+  for (const std::string& resource : behind) {
+    const auto known = void_floors_.find(resource);
+    const bool is_void =
+        known != void_floors_.end() && known->second.version == list.floor.at(resource);
+    if (is_void) {
+      if (now < known->second.next) continue;
+      known->second.next = now + kAsksAgain;
+      AddCollections(now, {resource}, list_since_, view, question);
+    } else if (long_behind) {
+      AddLists(resource, view, question);
+      question.floors.push_back(resource);
+    }
+  }
 }
 
 Questions::Outcome Questions::Take(base::TimePoint now, const Question& question,
                                    const Answers& answers, base::TimePoint asked,
-                                   ReservationList* list, const QuotaView& view) {
+                                   const ReservationList* list, const QuotaView& view) {
   Outcome outcome;
   TakeCollections(now, question, answers, asked, outcome);
   if (list == nullptr) return outcome;
@@ -248,17 +282,15 @@ void Questions::TakeCollections(base::TimePoint now, const Question& question,
   }
 }
 
-// Removes floors that the server has not reached: of a watch from before the server was restored,
-// of another cluster, or invented.
 void Questions::TakeFloors(const Question& question, const Answers& answers,
-                           ReservationList& list) {
+                           const ReservationList& list) {
   for (const std::string& resource : question.floors) {
     const auto answer = answers.find(resource);
     const auto floor = list.floor.find(resource);
     if (answer == answers.end() || floor == list.floor.end()) continue;
-    if (!api::IsKnownOlder(answer->second.version, floor->second)) continue;
-    void_floors_[resource] = floor->second;
-    list.floor.erase(floor);
+    if (api::IsKnownOlder(answer->second.version, floor->second)) {
+      void_floors_[resource] = {.version = floor->second};
+    }
   }
 }
 
@@ -269,21 +301,17 @@ void Questions::Drop(ReservationList& list) const {
   }
 }
 
-void Questions::OnList(ReservationList* list) {
+void Questions::OnList(base::TimePoint now, const ReservationList* list) {
   const auto is_gone = [&](const Question::Ended& one) {
     return list == nullptr || list->Find(std::get<0>(one), std::get<1>(one)) == nullptr;
   };
   std::erase_if(ended_, is_gone);
   std::erase_if(asked_, [&](const auto& asked) { return is_gone(asked.first); });
-  if (list == nullptr) {
-    behind_since_.reset();
-    return;
-  }
-  // The stored list has a removed floor until our next write.
-  for (const auto& [resource, version] : void_floors_) {
-    const auto floor = list->floor.find(resource);
-    if (floor != list->floor.end() && floor->second == version) list->floor.erase(floor);
-  }
+  const auto writes = list == nullptr ? std::nullopt : std::optional(list->writes);
+  if (std::exchange(writes_, writes) != writes) list_since_ = now;
+  if (list != nullptr) return;
+  behind_since_.reset();
+  void_floors_.clear();
 }
 
 }  // namespace controllers

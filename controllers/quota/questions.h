@@ -4,6 +4,11 @@
 // asks before an entry ends whose object no watch has shown, before strangers' usage is dropped,
 // and if a floor is not reached for long. Decides only; no I/O, one thread.
 //
+// A floor that the server has not reached is void: it is of a watch from before the server was
+// restored, of another cluster, or invented. The real one is not known then, and is not known
+// either while other processes write the list, because they keep the larger of two floors. So the
+// watches must have shown everything that was stored when this process first saw the list.
+//
 // An entry that names its object ends when a list of the namespace does not have the object.
 // Usage without an object may belong to any object that counts under its names. It ends when the
 // watches have shown everything of these kinds that was stored when its hold was over. So a kind
@@ -91,13 +96,17 @@ class Questions {
                              const QuotaView& view);
   // Takes the answers. `asked`: when the question was sent. Call Settle() afterwards.
   Outcome Take(base::TimePoint now, const Question& question, const Answers& answers,
-               base::TimePoint asked, accounting::ReservationList* list, const QuotaView& view);
+               base::TimePoint asked, const accounting::ReservationList* list,
+               const QuotaView& view);
 
   // Removes the objects and entries that the server does not have.
   void Drop(accounting::ReservationList& list) const;
-  // The quota has this list now; null if it has none. Removes floors that the server has not
-  // reached.
-  void OnList(accounting::ReservationList* list);
+  // The quota has this list now; null if it has none.
+  void OnList(base::TimePoint now, const accounting::ReservationList* list);
+  // True if the watches may not have shown objects whose entries were dropped from the list.
+  [[nodiscard]] bool IsBehind(const accounting::ReservationList& list, const QuotaView& view) const;
+  // Replaces floors that no watch reaches. Returns true if there are some. REQUIRES: !IsBehind().
+  static bool LowerFloors(accounting::ReservationList& list, const QuotaView& view);
 
  private:
   // What is known of one collection.
@@ -118,8 +127,10 @@ class Questions {
                      Question& question) const;
   void AddDueFloors(base::TimePoint now, const accounting::ReservationList& list,
                     const QuotaView& view, Question& question);
+  [[nodiscard]] std::vector<std::string> FloorsBehind(const accounting::ReservationList& list,
+                                                      const QuotaView& view) const;
   void TakeFloors(const Question& question, const Answers& answers,
-                  accounting::ReservationList& list);
+                  const accounting::ReservationList& list);
   void TakeCollections(base::TimePoint now, const Question& question, const Answers& answers,
                        base::TimePoint asked, Outcome& outcome);
 
@@ -127,8 +138,14 @@ class Questions {
   std::map<Question::Ended, base::TimePoint> asked_;
   std::set<Question::Ended> ended_;                // the server said that it is not stored
   std::map<std::string, Collection> collections_;  // by resource; those that were asked about
+  std::optional<std::uint64_t> writes_;            // ReservationList::writes of the quota's list
+  base::TimePoint list_since_{};                   // when this process first saw it
   std::optional<base::TimePoint> behind_since_;
-  std::map<std::string, std::string> void_floors_;  // floors that the server has not reached
+  struct VoidFloor {
+    std::string version;
+    base::TimePoint next = base::TimePoint::min();  // no question about it before this time
+  };
+  std::map<std::string, VoidFloor> void_floors_;  // by resource
 };
 
 }  // namespace controllers

@@ -77,7 +77,7 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   if (!question.empty()) co_return co_await Ask(std::move(quota), std::move(question));
   // Our watches have not reached the floor of an earlier recount, so our count may miss objects.
   // Taking back our own grants needs no count.
-  if (list != nullptr && accounting::IsBehind(*list, view)) {
+  if (list != nullptr && account.questions.IsBehind(*list, view)) {
     if (takes_back) co_return co_await WriteTakenBack(std::move(quota));
     co_return Outcome{"postponed", accounting::kLooksAgain};
   }

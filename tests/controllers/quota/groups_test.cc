@@ -7,6 +7,7 @@
 #include "controllers/quota/questions.h"
 #include "controllers/usage/quota_view.h"
 #include "pkg/accounting/reserve.h"
+#include "pkg/api/resource_version.h"
 #include "tests/controllers/quota/controller_fixture.h"
 
 namespace groups_test {
@@ -100,7 +101,9 @@ class Labels final : public controllers::NamespaceLabels {
   const api::GroupVersionResource& resource() const override { return namespaces; }
   bool HasShown(std::string_view ns) const override { return ns != hidden; }
   std::string Newest() const override { return newest; }
-  bool Reaches(std::string_view version) const override { return version <= newest; }
+  bool Reaches(std::string_view version) const override {
+    return api::ReachesVersion(newest, version);
+  }
 
   std::optional<Obstacle> incomplete;
   base::TimePoint behind = base::TimePoint::min();
@@ -254,6 +257,7 @@ TEST_CASE("groups: a floor is asked about once it was not reached for long", "[c
   controllers::Questions questions;
   accounting::ReservationList list;
   list.floor["pods"] = "1000000";
+  questions.OnList(f.scheduler.Now(), &list);
   const auto floors = [&] {
     return questions.Due(f.scheduler.Now(), &list, {}, {}, {.entries = 10s}, view).floors;
   };
@@ -265,12 +269,57 @@ TEST_CASE("groups: a floor is asked about once it was not reached for long", "[c
     CHECK(floors() == std::vector<std::string>{"pods"});
   }
   SECTION("the quota has no list meanwhile") {
-    questions.OnList(nullptr);
+    questions.OnList(f.scheduler.Now(), nullptr);
     f.RunFor(1s);
-    questions.OnList(&list);
+    questions.OnList(f.scheduler.Now(), &list);
     CHECK(floors().empty());
     f.RunFor(2s);
     CHECK(floors() == std::vector<std::string>{"pods"});
+  }
+}
+
+// Whether one namespace was shown is not known, so the watch has to reach a version.
+TEST_CASE("groups: a void floor of the labels ends when their watch is up to date",
+          "[controllers]") {
+  TrackerFixture f;
+  f.Track(f.red);
+  f.RunFor(1s);
+  Labels labels;
+  f.usage.SetLabels(&labels);
+  const QuotaView view(f.tracker, f.usage, f.red);
+  controllers::Questions questions;
+  accounting::Strangers strangers;
+  accounting::ReservationList list;
+  list.floor["namespaces"] = "1000000";
+  questions.OnList(f.scheduler.Now(), &list);
+  const auto due = [&] {
+    return questions.Due(f.scheduler.Now(), &list, {}, {}, {.entries = 10s}, view);
+  };
+  const auto take = [&](const controllers::Question& question, const std::string& version) {
+    const controllers::Answers answers{{"namespaces", {.version = version}}};
+    questions.Take(f.scheduler.Now(), question, answers, f.scheduler.Now(), &list, view);
+    questions.Settle(f.scheduler.Now(), &list, {}, strangers, {.entries = 10s}, view);
+  };
+  (void)due();
+  f.RunFor(2s);
+  take(due(), "60");
+  CHECK(questions.IsBehind(list, view));
+  const controllers::Question question = due();
+  REQUIRE(question.collections == std::vector<std::string>{"namespaces"});
+  CHECK_FALSE(question.lists.at("namespaces").whole);
+  take(question, "60");
+  CHECK(questions.IsBehind(list, view));
+  labels.newest = "60";
+  (void)questions.Settle(f.scheduler.Now(), &list, {}, strangers, {.entries = 10s}, view);
+  CHECK_FALSE(questions.IsBehind(list, view));
+  CHECK(controllers::Questions::LowerFloors(list, view));
+  CHECK(list.floor.at("namespaces") == "60");
+  SECTION("another process writes the list") {
+    list.floor["namespaces"] = "1000000";
+    ++list.writes;
+    f.RunFor(1s);
+    questions.OnList(f.scheduler.Now(), &list);
+    CHECK(questions.IsBehind(list, view));
   }
 }
 
