@@ -5,7 +5,6 @@
 
 #include "pkg/admission/answers.h"
 #include "pkg/admission/quota_admitter.h"
-#include "pkg/admission/waiter.h"
 
 namespace admission {
 namespace {

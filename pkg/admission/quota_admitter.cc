@@ -1,16 +1,14 @@
-// Prepares reviews, and lets each quota API judge them. Those that have to be reserved wait in
-// all_or_none.cc for the writers, which are in commit.cc.
+// Prepares reviews, and lets each quota API judge them. all_or_none.cc has the end of those that
+// have to be reserved.
 
 #include "pkg/admission/quota_admitter.h"
 
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "pkg/admission/answers.h"
-#include "pkg/admission/waiter.h"
 
 namespace admission {
 namespace {
@@ -25,13 +23,11 @@ bool IsCluster(const quota::QuotaApi& api) { return api.form.cluster; }
 
 QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                              Observer& observer, QuotaAdmitterOptions options)
-    : executor_(executor),
-      scheduler_(scheduler),
+    : scheduler_(scheduler),
       observer_(observer),
       options_(std::move(options)),
-      writers_(executor) {}
-
-QuotaAdmitter::~QuotaAdmitter() = default;
+      waiting_(options_.max_waiting, options_.max_waiting_in_namespace),
+      writers_(executor, scheduler, observer, options_.max_batch, options_.retry) {}
 
 void QuotaAdmitter::Enforce(const quota::QuotaApi& api) { Add(api, false); }
 void QuotaAdmitter::Advise(const quota::QuotaApi& api) { Add(api, true); }
@@ -63,11 +59,7 @@ void QuotaAdmitter::Open(const std::string& quota_api, QuotaBook& quotas, Object
 base::Task<void> QuotaAdmitter::Close(std::string quota_api) {
   QuotaSource& source = SourceOf(quota_api);
   source.open = false;
-  for (auto& [writer, waiting] : waiting_at_) {
-    if (waiting.empty() || &waiting.front()->ask->source() != &source) continue;
-    for (const auto& waiter : waiting) Conclude(*waiter, Answer{});
-    waiting.clear();
-  }
+  writers_.Close(source);
   while (source.asks > 0) co_await scheduler_.Sleep(kPoll);
   source.book = nullptr;
   source.objects = nullptr;
@@ -107,9 +99,8 @@ bool QuotaAdmitter::Concerns(const QuotaSource& source, const Review& review) co
          options_.may_call(name, review.resource.WithoutVersion(), review.ns);
 }
 
-QuotaAdmitter::Batch QuotaAdmitter::WaitersFor(
-    const std::shared_ptr<const Pending>& pending) const {
-  Batch waiters;
+Waiters QuotaAdmitter::WaitersFor(const std::shared_ptr<const Pending>& pending) const {
+  Waiters waiters;
   if (options_.exempt_namespaces->contains(pending->review.ns)) return waiters;
   for (const auto& source : sources_) {
     if (source->advises || !Concerns(*source, pending->review)) continue;
@@ -126,7 +117,7 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   const auto pending = std::make_shared<Pending>();
   pending->review = std::move(review);
   pending->deadline = deadline;
-  const Batch waiters = WaitersFor(pending);
+  const Waiters waiters = WaitersFor(pending);
   if (waiters.empty()) co_return Answer{};
   if (LacksOldObject(pending->review)) {
     co_return Refuse(403,
@@ -142,7 +133,7 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   }
   // All quota APIs judge before one reserves, so a request that one of them refuses costs no write.
   Answer all;
-  Batch reserving;
+  Waiters reserving;
   for (std::size_t i = 0; i < waiters.size(); ++i) {
     const Ask* earlier = nullptr;
     for (std::size_t j = 0; j < i; ++j) {
@@ -175,12 +166,12 @@ base::Task<std::optional<Answer>> QuotaAdmitter::Begin(std::shared_ptr<Waiter> w
   if (known.quotas.empty()) co_return Answer{};
   waiter->writer = source.api.name + " " + known.writer;
   std::optional<Answer> against = co_await Objection(waiter, earlier);
-  if (against) co_return Tempered(*waiter, *std::move(against));
-  PlanAlone(waiter);
+  if (against) co_return waiter->Tempered(*std::move(against));
+  waiter->plan = PlanFor(Waiters(1, waiter));
   const quota::Verdict& verdict = waiter->plan.verdicts.front();
   const bool refused = verdict.kind == quota::Verdict::Kind::kRefused;
   if (!refused && !waiter->plan.grants.empty()) co_return std::nullopt;
-  co_return Tempered(*waiter, AnswerOf(source.api, verdict, {}));
+  co_return waiter->Tempered(AnswerOf(source.api, verdict, {}));
 }
 
 base::Task<std::optional<Answer>> QuotaAdmitter::Objection(std::shared_ptr<Waiter> waiter,
@@ -200,58 +191,11 @@ base::Task<std::optional<Answer>> QuotaAdmitter::Objection(std::shared_ptr<Waite
     const bool taken = co_await ask.IsTaken(deadline);
     // Quotas that only warn or audit refuse nothing, not even this. The object may be deleted
     // before the API server stores the new one, so that one is charged.
-    if (taken && MayBeRefused(ask)) co_return AlreadyExists(review);
+    if (taken && waiter->MayBeRefused()) co_return AlreadyExists(review);
   }
   const auto classes = co_await ask.ReadClasses(deadline);
   if (!classes) co_return Unavailable(classes.error().message);
   co_return std::nullopt;
 }
-
-bool QuotaAdmitter::MayBeRefused(const Ask& ask) {
-  return std::ranges::any_of(ask.Quotas(),
-                             [](const auto* quota) { return quota::MayRefuse(*quota); });
-}
-
-Answer QuotaAdmitter::Tempered(const Waiter& waiter, Answer answer) {
-  const Ask& ask = *waiter.ask;
-  if (answer.kind == Answer::Kind::kAllowed || MayBeRefused(ask)) return answer;
-  const std::vector<const quota::Quota*> quotas = ask.Quotas();
-  if (quotas.empty()) return answer;
-  Answer admitted;
-  for (const quota::Quota* quota : quotas) {
-    quota::WouldRefuse would{.mode = quota->cluster->enforcement,
-                             .message = "not decided: " + answer.message,
-                             .quota = {.name = quota->key.name, .uid = quota->uid}};
-    admitted.would_refuse.push_back({ask.source().api.name, std::move(would)});
-  }
-  return admitted;
-}
-
-BatchPlan QuotaAdmitter::PlanFor(const Batch& batch) const {
-  BatchQuotas quotas;
-  std::vector<BatchRequest> requests;
-  requests.reserve(batch.size());
-  const QuotaSource& source = batch.front()->ask->source();
-  for (const std::shared_ptr<Waiter>& waiter : batch) {
-    CHECK(&waiter->ask->source() == &source) << source.api.name;
-    waiter->ask->LookAgain();
-    const std::string& ns = waiter->pending->review.ns;
-    const bool same = !requests.empty() && requests.back().ns == ns;
-    const auto* by = same ? requests.back().by : quotas.Find(ns);
-    if (by == nullptr) by = &quotas.Add(ns, source.book->Quotas(ns).quotas);
-    requests.push_back({&waiter->ask->request(), ns, by});
-  }
-  BatchPlan plan = PlanBatch(requests, quotas);
-  if (!options_.warn_near_limits) {
-    for (auto& warnings : plan.warnings) warnings.clear();
-  }
-  return plan;
-}
-
-void QuotaAdmitter::PlanAlone(const std::shared_ptr<Waiter>& waiter) const {
-  waiter->plan = PlanFor({waiter});
-}
-
-base::Task<void> QuotaAdmitter::Stop() { co_await writers_.Join(); }
 
 }  // namespace admission

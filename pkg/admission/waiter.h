@@ -1,42 +1,68 @@
 #pragma once
 
 // Internal to the quota admitter: reviews that wait for their decision.
+//
+// Single-threaded.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "pkg/admission/ask.h"
-#include "pkg/admission/quota_admitter.h"
+#include "pkg/admission/batch.h"
+#include "pkg/admission/review.h"
+#include "pkg/base/scheduler.h"
 
 namespace admission {
 
-// A reservation of one quota for a request, or an earlier one that the request relies on.
-struct Granted {
-  api::ObjectKey quota;
-  quota::Uid uid;  // of the object
-  std::uint64_t number = 0;
-};
-
 // A review in progress.
-struct QuotaAdmitter::Pending {
+struct Pending {
   Review review;
   base::TimePoint deadline{};
   std::unique_ptr<base::Alarm> alarm;  // woken when one of its waiters has an answer
 };
 
 // A review that waits for the quotas of one quota API.
-struct QuotaAdmitter::Waiter {
+struct Waiter {
+  // True if one of its quotas may refuse the request.
+  [[nodiscard]] bool MayBeRefused() const;
+  // Only a quota in mode Deny refuses, whatever fails: without one, a refusal becomes an admission
+  // that says what was wrong.
+  [[nodiscard]] Answer Tempered(Answer plain) const;
+  // The answer if its deadline comes first.
+  [[nodiscard]] Answer TimedOut() const;
+  // Sets the tempered answer and wakes whoever waits for it. Nothing stays granted unless `plain`
+  // allows the request and somebody waits. REQUIRES: there is an alarm.
+  void Conclude(Answer plain);
+  // Remembers that the request relies on this grant of `made`.
+  void RelyOn(const ReservePlan& made, const Grant& grant);
+  // Gives back what the request relies on.
+  void WithdrawAll();
+
+  // A reservation of one quota for the object.
+  struct Granted {
+    api::ObjectKey quota;
+    quota::Uid uid;  // of the object
+    std::uint64_t number = 0;
+  };
+
   std::shared_ptr<const Pending> pending;
   std::unique_ptr<Ask> ask;
-  std::string writer;   // the key of its writer in waiting_at_
+  std::string writer;   // of its quotas, unique among all quota APIs
   BatchPlan plan = {};  // of this request alone, when it began
   std::optional<Answer> answer;
   bool abandoned = false;  // nobody waits for the answer any more
   std::string trouble;     // why the last write failed, for a waiter that gives up
-  // The grants for the object that the request relies on: its own, or earlier ones.
+  // What the request relies on: its own grants, or earlier ones.
   std::vector<Granted> granted;
 };
+
+using Waiters = std::vector<std::shared_ptr<Waiter>>;
+
+// Decides the requests in order, by what is known now. REQUIRES: all wait for the same quota API,
+// and there is one.
+BatchPlan PlanFor(const Waiters& waiters);
 
 }  // namespace admission

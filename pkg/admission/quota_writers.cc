@@ -1,12 +1,10 @@
-// The writers of QuotaAdmitter: they decide batches, write each quota once, and decide again after
-// conflicts.
+#include "pkg/admission/quota_writers.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "pkg/admission/answers.h"
-#include "pkg/admission/quota_admitter.h"
-#include "pkg/admission/waiter.h"
 
 namespace admission {
 namespace {
@@ -55,54 +53,139 @@ bool IsForgiven(const PlannedGrants& grants, const base::Result<void>& outcome) 
          !outcome.error().Is(base::ErrorCode::kConflict);
 }
 
-// The outcome of all writes that one request needs, also if they carry the grant of another request
-// for its object.
-struct Fate {
-  bool written = true;                 // all writes succeeded
-  std::optional<base::Error> failure;  // of one that failed; a permanent failure is preferred
-};
-
-std::vector<Fate> FatesOf(std::size_t requests, const std::vector<PlannedGrants>& grants,
-                          const std::vector<base::Result<void>>& outcomes) {
-  std::vector<Fate> fates(requests);
+// Returns for each request why a write that it needs failed, also one that carries the grant of
+// another request for its object. A permanent failure is preferred.
+std::vector<std::optional<base::Error>> FailuresOf(
+    std::size_t requests, const std::vector<PlannedGrants>& grants,
+    const std::vector<base::Result<void>>& outcomes) {
+  std::vector<std::optional<base::Error>> failures(requests);
   for (std::size_t i = 0; i < grants.size(); ++i) {
     if (outcomes[i] || IsForgiven(grants[i], outcomes[i])) continue;
     const base::Error error = outcomes[i].error();
-    const auto fail = [&fates, &error](std::size_t request) {
-      Fate& fate = fates[request];
-      fate.written = false;
-      if (!fate.failure || !MayPass(error)) fate.failure = error;
+    const auto fail = [&failures, &error](std::size_t request) {
+      if (!failures[request] || !MayPass(error)) failures[request] = error;
     };
     for (const std::size_t member : grants[i].members) fail(member);
     for (const PlannedGrants::Relying& relying : grants[i].relying) fail(relying.member);
   }
-  return fates;
+  return failures;
+}
+
+// Removes the requests that were answered or abandoned, and answers those whose quota API was
+// closed: it has no quotas any more. Returns false if none is left.
+bool KeepUnanswered(Waiters& batch) {
+  std::erase_if(batch, [](const std::shared_ptr<Waiter>& waiter) {
+    if (waiter->abandoned) {
+      waiter->WithdrawAll();
+    } else if (!waiter->answer && !waiter->ask->source().open) {
+      waiter->Conclude(Answer{});
+    }
+    return waiter->abandoned || waiter->answer;
+  });
+  return !batch.empty();
+}
+
+// Returns the deadline of a write for this batch.
+base::TimePoint LastWriteOf(const Waiters& batch) {
+  base::TimePoint last{};
+  for (const std::shared_ptr<Waiter>& waiter : batch) {
+    last = std::max(last, waiter->pending->deadline - kTimeToExplain);
+  }
+  return last;
+}
+
+// A request whose classes cannot be read is answered 503.
+base::Task<void> ReadClassesOf(Waiters batch) {
+  for (const std::shared_ptr<Waiter>& waiter : batch) {
+    const auto read = co_await waiter->ask->ReadClasses(waiter->pending->deadline);
+    if (!read) waiter->Conclude(Unavailable(read.error().message));
+  }
+}
+
+// Each request remembers the grants that it relies on, so that they can be withdrawn.
+void RecordGrants(const PlannedGrants& made, const Waiters& batch) {
+  for (std::size_t i = 0; i < made.members.size(); ++i) {
+    batch[made.members[i]]->RelyOn(made, made.grants[i]);
+  }
+  for (const PlannedGrants::Relying& relying : made.relying) {
+    batch[relying.member]->RelyOn(made, made.grants[relying.grant]);
+  }
 }
 
 }  // namespace
 
-QuotaAdmitter::Batch QuotaAdmitter::TakeBatch(Waiting& waiting) const {
-  Batch batch;
-  while (!waiting.empty() && batch.size() < options_.max_batch) {
-    if (!waiting.front()->abandoned) batch.push_back(std::move(waiting.front()));
-    waiting.pop_front();
+QuotaWriters::QuotaWriters(base::asio::any_io_executor executor, base::Scheduler& scheduler,
+                           Observer& observer, std::size_t max_batch, base::Duration retry)
+    : executor_(executor),
+      scheduler_(scheduler),
+      observer_(observer),
+      max_batch_(max_batch),
+      retry_(retry),
+      running_(executor) {}
+
+// Nothing is taken from a burst while a writer runs: earlier requests wait for it, and they come
+// first.
+bool QuotaWriters::GrantAtOnce(Waiter& waiter) {
+  BatchPlan plan = std::exchange(waiter.plan, {});
+  const QuotaSource& source = waiter.ask->source();
+  const auto any = [&plan](ReservePlan::From from) {
+    return std::ranges::find(plan.grants, from, &ReservePlan::from) != plan.grants.end();
+  };
+  const bool drawn = any(ReservePlan::From::kBurst);
+  const bool waits = any(ReservePlan::From::kWrite);
+  if (waits || (drawn && queues_.contains(waiter.writer))) return false;
+  Number(plan);
+  for (const PlannedGrants& grants : plan.grants) {
+    if (!source.book->Draw(grants)) {
+      waiter.WithdrawAll();  // the grants of other quotas
+      return false;
+    }
+    waiter.RelyOn(grants, grants.grants.front());
+  }
+  if (drawn) observer_.OnBatch(source.api.name, 1, 0);
+  waiter.answer = waiter.Tempered(
+      AnswerOf(source.api, plan.verdicts.front(), std::move(plan.warnings.front())));
+  return true;
+}
+
+void QuotaWriters::Enqueue(const std::shared_ptr<Waiter>& waiter) {
+  const std::string& writer = waiter->writer;
+  const auto [entry, first] = queues_.try_emplace(writer);
+  entry->second.push_back(waiter);
+  if (!first) return;
+  running_.Spawn("quota writer " + writer, [this, writer] { return WriteBatches(writer); });
+}
+
+void QuotaWriters::Close(const QuotaSource& source) {
+  for (auto& [writer, queue] : queues_) {
+    if (queue.empty() || &queue.front()->ask->source() != &source) continue;
+    for (const std::shared_ptr<Waiter>& waiter : queue) waiter->Conclude(Answer{});
+    queue.clear();
+  }
+}
+
+Waiters QuotaWriters::TakeBatch(Queue& queue) const {
+  Waiters batch;
+  while (!queue.empty() && batch.size() < max_batch_) {
+    if (!queue.front()->abandoned) batch.push_back(std::move(queue.front()));
+    queue.pop_front();
   }
   return batch;
 }
 
 // Requests that arrive while a batch is written form the next one. Deferred cancellation lets a
 // batch finish, because its requests wait for answers.
-base::Task<void> QuotaAdmitter::WriteBatches(std::string writer) {
+base::Task<void> QuotaWriters::WriteBatches(std::string writer) {
   co_await base::DeferCancellation();
-  for (Batch batch = TakeBatch(waiting_at_[writer]); !batch.empty();) {
+  for (Waiters batch = TakeBatch(queues_[writer]); !batch.empty();) {
     co_await Commit(std::move(batch));
-    batch = TakeBatch(waiting_at_[writer]);
+    batch = TakeBatch(queues_[writer]);
   }
-  waiting_at_.erase(writer);
+  queues_.erase(writer);
 }
 
-base::Task<void> QuotaAdmitter::Commit(Batch batch) {
-  base::Duration pause = options_.retry;
+base::Task<void> QuotaWriters::Commit(Waiters batch) {
+  base::Duration pause = retry_;
   bool paced = false;
   // Until then the batch lets other processes write first. Once it has lost, it does not wait.
   base::TimePoint yields_until =
@@ -116,8 +199,8 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
     }
     const base::TimePoint last = LastWriteOf(batch);
     if (scheduler_.Now() >= last) {
-      // Reserve() answers them at their deadlines.
-      for (const std::shared_ptr<Waiter>& waiter : batch) WithdrawAll(*waiter);
+      // Their callers answer them at their deadlines.
+      for (const std::shared_ptr<Waiter>& waiter : batch) waiter->WithdrawAll();
       co_return;
     }
     BatchPlan plan = PlanFor(batch);
@@ -143,38 +226,7 @@ base::Task<void> QuotaAdmitter::Commit(Batch batch) {
   }
 }
 
-// Removes the requests that were answered or abandoned, and answers those whose quota API was
-// closed: it has no quotas any more. Returns false if none is left.
-bool QuotaAdmitter::KeepUnanswered(Batch& batch) {
-  std::erase_if(batch, [](const std::shared_ptr<Waiter>& waiter) {
-    if (waiter->abandoned) {
-      WithdrawAll(*waiter);
-    } else if (!waiter->answer && !waiter->ask->source().open) {
-      Conclude(*waiter, Answer{});
-    }
-    return waiter->abandoned || waiter->answer;
-  });
-  return !batch.empty();
-}
-
-// Returns the deadline of a write for this batch.
-base::TimePoint QuotaAdmitter::LastWriteOf(const Batch& batch) {
-  base::TimePoint last{};
-  for (const std::shared_ptr<Waiter>& waiter : batch) {
-    last = std::max(last, waiter->pending->deadline - kTimeToExplain);
-  }
-  return last;
-}
-
-// A request whose classes cannot be read is answered 503.
-base::Task<void> QuotaAdmitter::ReadClassesOf(Batch batch) {
-  for (const std::shared_ptr<Waiter>& waiter : batch) {
-    const auto read = co_await waiter->ask->ReadClasses(waiter->pending->deadline);
-    if (!read) Conclude(*waiter, Unavailable(read.error().message));
-  }
-}
-
-void QuotaAdmitter::Number(BatchPlan& plan) {
+void QuotaWriters::Number(BatchPlan& plan) {
   for (PlannedGrants& grants : plan.grants) {
     for (Grant& grant : grants.grants) grant.number = ++grants_;
   }
@@ -182,7 +234,7 @@ void QuotaAdmitter::Number(BatchPlan& plan) {
 
 // The caller keeps `grants` until this returns. Grants without a write are made before the first
 // suspension, because the plan may be outdated after it.
-base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Write(
+base::Task<std::vector<base::Result<void>>> QuotaWriters::Write(
     const std::vector<PlannedGrants>& grants, QuotaBook& book, base::TimePoint deadline) {
   std::vector<base::Result<void>> outcomes(grants.size());
   base::TaskGroup group(executor_);
@@ -201,22 +253,11 @@ base::Task<std::vector<base::Result<void>>> QuotaAdmitter::Write(
   co_return outcomes;
 }
 
-// Each request remembers the grants that it relies on, so that they can be withdrawn.
-void QuotaAdmitter::RecordGrants(const PlannedGrants& made, const Batch& batch) {
-  const auto record = [&](std::size_t member, const Grant& grant) {
-    batch[member]->granted.push_back({made.quota.key, grant.uid, grant.number});
-  };
-  for (std::size_t i = 0; i < made.members.size(); ++i) record(made.members[i], made.grants[i]);
-  for (const PlannedGrants::Relying& relying : made.relying) {
-    record(relying.member, made.grants[relying.grant]);
-  }
-}
-
 // Answers the requests whose outcome is certain and leaves the others in `batch`. Returns false if
 // a write failed such that the retry needs a pause. A conflict needs none: the newest version is
 // known.
-bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
-                           const std::vector<base::Result<void>>& outcomes) {
+bool QuotaWriters::Settle(Waiters& batch, BatchPlan& plan,
+                          const std::vector<base::Result<void>>& outcomes) {
   const quota::QuotaApi& api = batch.front()->ask->source().api;
   bool all_written = true;
   bool pause = false;
@@ -233,36 +274,24 @@ bool QuotaAdmitter::Settle(Batch& batch, BatchPlan& plan,
       pause = true;
     }
   }
-  const std::vector<Fate> fates = FatesOf(batch.size(), plan.grants, outcomes);
-  Batch again;
+  const auto failures = FailuresOf(batch.size(), plan.grants, outcomes);
+  Waiters again;
   for (std::size_t i = 0; i < batch.size(); ++i) {
+    const std::optional<base::Error>& failure = failures[i];
     const bool fits = plan.verdicts[i].kind == quota::Verdict::Kind::kFits;
-    const bool reserved = fits && !batch[i]->ask->request().dry_run && fates[i].written;
-    if (fates[i].failure && !MayPass(*fates[i].failure)) {
-      Conclude(*batch[i], Failed(*fates[i].failure));
+    const bool reserved = fits && !batch[i]->ask->request().dry_run && !failure;
+    if (failure && !MayPass(*failure)) {
+      batch[i]->Conclude(Failed(*failure));
     } else if (all_written || reserved) {
-      Conclude(*batch[i], AnswerOf(api, plan.verdicts[i], std::move(plan.warnings[i])));
+      batch[i]->Conclude(AnswerOf(api, plan.verdicts[i], std::move(plan.warnings[i])));
     } else {
       // A refusal may also depend on what the failed write would have added, so decide it again.
-      if (fates[i].failure) batch[i]->trouble = fates[i].failure->message;
+      if (failure) batch[i]->trouble = failure->message;
       again.push_back(std::move(batch[i]));
     }
   }
   batch = std::move(again);
   return !pause;
-}
-
-void QuotaAdmitter::Conclude(Waiter& waiter, Answer answer) {
-  if (waiter.abandoned || answer.kind != Answer::Kind::kAllowed) WithdrawAll(waiter);
-  waiter.answer = Tempered(waiter, std::move(answer));
-  waiter.pending->alarm->Wake();
-}
-
-void QuotaAdmitter::WithdrawAll(Waiter& waiter) {
-  const std::vector<Granted> granted = std::exchange(waiter.granted, {});
-  for (auto last = granted.rbegin(); last != granted.rend(); ++last) {
-    waiter.ask->source().book->Withdraw(last->quota, last->uid, last->number);
-  }
 }
 
 }  // namespace admission
