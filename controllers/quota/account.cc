@@ -52,7 +52,7 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   if (restored) list.reset();
   TakeList(now, quota.reservations);
   const accounting::ReservationList* const stands = list ? &*list : nullptr;
-  questions.OnList(now, stands);
+  questions.OnList(stands);
   turn.OnList(now, known(), author_->by);
   first_seen.See(now, known());
   const bool answered = quota.resource_version == written_version;

@@ -75,6 +75,7 @@ void Asker::Take(const Lists& lists, const json::Value& object, Listed& listed) 
     listed.objects[uid] = {.ns = std::string(ns), .version = std::string(version)};
   }
   if (!lists.whole) return;
+  api::RaiseVersion(listed.newest, version);
   const TrackedResource* tracked = tracker_.Find(lists.resource.WithoutVersion());
   const bool shown = tracked != nullptr && tracked->HasShown(ns, uid, version);
   if (!shown) api::RaiseVersion(listed.unshown, version);

@@ -29,9 +29,9 @@ Lists* AddLists(const std::string& resource, const QuotaView& view, Question& qu
   return &lists;
 }
 
-std::size_t SizeOf(const std::string& resource, const QuotaView& view) {
+bool IsSmall(const std::string& resource, const QuotaView& view) {
   const TrackedResource* tracked = view.Tracked(resource);
-  return tracked == nullptr ? 0 : tracked->ledger().size();
+  return tracked != nullptr && tracked->ledger().size() <= kFewObjects;
 }
 
 // An entry whose hold is over, or one object of it that is still open.
@@ -114,7 +114,7 @@ Questions::Outcome Questions::Settle(base::TimePoint now, const ReservationList*
                                      accounting::Strangers& strangers, const Holds& holds,
                                      const QuotaView& view) {
   Outcome outcome;
-  std::erase_if(collections_, [&](const auto& one) { return !view.Served(one.first); });
+  std::erase_if(collections_, [&](const auto& one) { return view.Ignores(one.first); });
   for (auto& [resource, collection] : collections_) {
     const bool reached =
         collection.asked && view.Follows(resource) && view.Reaches(resource, collection.version);
@@ -176,77 +176,48 @@ void Questions::AddCollections(base::TimePoint now, const std::vector<std::strin
 // While a large watch lags, its events bring it to the version. A list would only add load.
 void Questions::AddCollection(base::TimePoint now, const std::string& resource,
                               const QuotaView& view, Question& question) const {
+  if (view.Tracked(resource) == nullptr) return;
   const auto known = collections_.find(resource);
   const bool asked = known != collections_.end() && known->second.asked;
   const bool answered = asked && !known->second.version.empty();
-  // Whether a namespace was shown is not known, so namespaces are not listed.
-  const bool listed = view.Tracked(resource) != nullptr;
-  const bool few = listed && SizeOf(resource, view) <= kFewObjects;
+  const bool few = IsSmall(resource, view);
   const base::Duration patience =
       answered && !few ? base::Duration(kBookmarkComes) : base::Duration(kAsksAgain);
   if (asked && now - known->second.told < patience) return;
   Lists* const lists = AddLists(resource, view, question);
   if (lists == nullptr) return;
-  lists->whole = listed && (few || answered);
+  lists->whole = few || answered;
   lists->within = view.NamespaceOf("");
   question.large = question.large || (lists->whole && !few);
   question.collections.push_back(resource);
 }
 
-bool Questions::IsBehind(const ReservationList& list, const QuotaView& view) const {
-  return !FloorsBehind(list, view).empty();
-}
-
-std::vector<std::string> Questions::FloorsBehind(const ReservationList& list,
-                                                 const QuotaView& view) const {
-  std::vector<std::string> behind;
-  accounting::IsBehind(list, view, &behind);
-  std::erase_if(behind, [&](const std::string& resource) {
-    return ShownUntil({resource}, view) >= list_since_;
-  });
-  return behind;
-}
-
-bool Questions::LowerFloors(ReservationList& list, const QuotaView& view) {
-  std::vector<std::string> beyond;
-  if (!accounting::IsBehind(list, view, &beyond)) return false;
-  for (const std::string& resource : beyond) list.floor.erase(resource);
-  accounting::RaiseFloor(list, beyond, view);
-  return true;
-}
-
 void Questions::AddDueFloors(base::TimePoint now, const ReservationList& list,
                              const QuotaView& view, Question& question) {
-  const std::vector<std::string> behind = FloorsBehind(list, view);
-  if (behind.empty()) {
+  std::vector<std::string> behind;
+  if (!accounting::IsBehind(list, view, &behind)) {
     behind_since_.reset();
     return;
   }
   if (!behind_since_) behind_since_ = now;
-  const bool long_behind = now - *behind_since_ >= kAsksAgain;
-  if (long_behind) behind_since_.reset();
+  if (now - *behind_since_ < kAsksAgain) return;
+  behind_since_.reset();
   for (const std::string& resource : behind) {
-    const auto known = void_floors_.find(resource);
-    const bool is_void =
-        known != void_floors_.end() && known->second.version == list.floor.at(resource);
-    if (is_void) {
-      if (now < known->second.next) continue;
-      known->second.next = now + kAsksAgain;
-      AddCollections(now, {resource}, list_since_, view, question);
-    } else if (long_behind) {
-      AddLists(resource, view, question);
-      question.floors.push_back(resource);
-    }
+    Lists* const lists = AddLists(resource, view, question);
+    if (lists == nullptr) continue;
+    lists->whole = lists->whole || IsSmall(resource, view);
+    lists->within = view.NamespaceOf("");
+    question.floors.push_back(resource);
   }
 }
 
 Questions::Outcome Questions::Take(base::TimePoint now, const Question& question,
                                    const Answers& answers, base::TimePoint asked,
-                                   const ReservationList* list, const QuotaView& view) {
+                                   ReservationList* list, bool same, const QuotaView& view) {
   Outcome outcome;
   TakeCollections(now, question, answers, asked, outcome);
   if (list == nullptr) return outcome;
-  TakeFloors(question, answers, *list);
+  outcome.replaced = same && ReplaceFloors(question, answers, *list);
   for (const Question::Ended& one : question.ends) {
     const auto& [by, n, uid] = one;
     const Reservation* entry = list->Find(by, n);
@@ -282,16 +253,23 @@ void Questions::TakeCollections(base::TimePoint now, const Question& question,
   }
 }
 
-void Questions::TakeFloors(const Question& question, const Answers& answers,
-                           const ReservationList& list) {
+// The entries that were dropped from this list were those of objects that were stored before the
+// question. A watch reaches the version of an object; if no list tells one, it reaches that of the
+// collection with the next event or bookmark.
+bool Questions::ReplaceFloors(const Question& question, const Answers& answers,
+                              ReservationList& list) {
+  bool replaced = false;
   for (const std::string& resource : question.floors) {
     const auto answer = answers.find(resource);
     const auto floor = list.floor.find(resource);
     if (answer == answers.end() || floor == list.floor.end()) continue;
-    if (api::IsKnownOlder(answer->second.version, floor->second)) {
-      void_floors_[resource] = {.version = floor->second};
-    }
+    if (!api::IsKnownOlder(answer->second.version, floor->second)) continue;
+    const bool whole = question.lists.at(resource).whole;
+    floor->second = whole ? answer->second.newest : answer->second.version;
+    if (floor->second.empty()) list.floor.erase(floor);
+    replaced = true;
   }
+  return replaced;
 }
 
 void Questions::Drop(ReservationList& list) const {
@@ -301,17 +279,13 @@ void Questions::Drop(ReservationList& list) const {
   }
 }
 
-void Questions::OnList(base::TimePoint now, const ReservationList* list) {
+void Questions::OnList(const ReservationList* list) {
   const auto is_gone = [&](const Question::Ended& one) {
     return list == nullptr || list->Find(std::get<0>(one), std::get<1>(one)) == nullptr;
   };
   std::erase_if(ended_, is_gone);
   std::erase_if(asked_, [&](const auto& asked) { return is_gone(asked.first); });
-  const auto writes = list == nullptr ? std::nullopt : std::optional(list->writes);
-  if (std::exchange(writes_, writes) != writes) list_since_ = now;
-  if (list != nullptr) return;
-  behind_since_.reset();
-  void_floors_.clear();
+  if (list == nullptr) behind_since_.reset();
 }
 
 }  // namespace controllers

@@ -5,9 +5,9 @@
 // and if a floor is not reached for long. Decides only; no I/O, one thread.
 //
 // A floor that the server has not reached is void: it is of a watch from before the server was
-// restored, of another cluster, or invented. The real one is not known then, and is not known
-// either while other processes write the list, because they keep the larger of two floors. So the
-// watches must have shown everything that was stored when this process first saw the list.
+// restored, of another cluster, or invented. It hides the floor that other processes write, because
+// they keep the larger of two. So it is replaced, not removed: by a version that is not older than
+// any object whose entry was dropped.
 //
 // An entry that names its object ends when a list of the namespace does not have the object.
 // Usage without an object may belong to any object that counts under its names. It ends when the
@@ -39,7 +39,9 @@ struct Listed {
   };
   std::string version;                   // of the collection
   std::map<quota::Uid, Object> objects;  // those of Lists::objects that are stored
-  // With Lists::whole: the newest version of an object that the watch had not shown. "": none.
+  // With Lists::whole: the newest version of an object, and that of an object that the watch had
+  // not shown. "": none.
+  std::string newest;
   std::string unshown;
 };
 using Answers = std::map<std::string, Listed, std::less<>>;
@@ -49,7 +51,7 @@ struct Lists {
   api::GroupVersionResource resource;
   std::set<std::string> namespaces;  // to list, for `objects`
   std::set<quota::Uid> objects;
-  bool whole = false;       // list everything in `within`, for Listed::unshown
+  bool whole = false;       // list everything in `within`, for Listed::newest and unshown
   std::string within = {};  // the namespace of the quota; "": all
 };
 
@@ -82,6 +84,7 @@ class Questions {
     // The resources with a stored object that the watch has not shown, and the newest version of
     // such objects.
     std::map<std::string, std::string> unseen = {};
+    bool replaced = false;  // a void floor was replaced: store the list
   };
 
   // Ends usage without an object of which the watches have shown everything meanwhile.
@@ -94,19 +97,16 @@ class Questions {
                              const accounting::FirstSeen& first_seen,
                              const accounting::Strangers& strangers, const Holds& holds,
                              const QuotaView& view);
-  // Takes the answers. `asked`: when the question was sent. Call Settle() afterwards.
+  // Takes the answers. `asked`: when the question was sent. `list` is that of now; null if there is
+  // none. `same`: the quota is as it was then. Call Settle() afterwards.
   Outcome Take(base::TimePoint now, const Question& question, const Answers& answers,
-               base::TimePoint asked, const accounting::ReservationList* list,
+               base::TimePoint asked, accounting::ReservationList* list, bool same,
                const QuotaView& view);
 
   // Removes the objects and entries that the server does not have.
   void Drop(accounting::ReservationList& list) const;
   // The quota has this list now; null if it has none.
-  void OnList(base::TimePoint now, const accounting::ReservationList* list);
-  // True if the watches may not have shown objects whose entries were dropped from the list.
-  [[nodiscard]] bool IsBehind(const accounting::ReservationList& list, const QuotaView& view) const;
-  // Replaces floors that no watch reaches. Returns true if there are some. REQUIRES: !IsBehind().
-  static bool LowerFloors(accounting::ReservationList& list, const QuotaView& view);
+  void OnList(const accounting::ReservationList* list);
 
  private:
   // What is known of one collection.
@@ -127,10 +127,8 @@ class Questions {
                      Question& question) const;
   void AddDueFloors(base::TimePoint now, const accounting::ReservationList& list,
                     const QuotaView& view, Question& question);
-  [[nodiscard]] std::vector<std::string> FloorsBehind(const accounting::ReservationList& list,
-                                                      const QuotaView& view) const;
-  void TakeFloors(const Question& question, const Answers& answers,
-                  const accounting::ReservationList& list);
+  static bool ReplaceFloors(const Question& question, const Answers& answers,
+                            accounting::ReservationList& list);
   void TakeCollections(base::TimePoint now, const Question& question, const Answers& answers,
                        base::TimePoint asked, Outcome& outcome);
 
@@ -138,14 +136,7 @@ class Questions {
   std::map<Question::Ended, base::TimePoint> asked_;
   std::set<Question::Ended> ended_;                // the server said that it is not stored
   std::map<std::string, Collection> collections_;  // by resource; those that were asked about
-  std::optional<std::uint64_t> writes_;            // ReservationList::writes of the quota's list
-  base::TimePoint list_since_{};                   // when this process first saw it
   std::optional<base::TimePoint> behind_since_;
-  struct VoidFloor {
-    std::string version;
-    base::TimePoint next = base::TimePoint::min();  // no question about it before this time
-  };
-  std::map<std::string, VoidFloor> void_floors_;  // by resource
 };
 
 }  // namespace controllers

@@ -16,7 +16,6 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   account.questions.Drop(next.list);
   Recount recount;
   if (takes_back) recount.withdrawals = account.own.TakeBack(next);
-  const bool lowered = Questions::LowerFloors(next.list, view);
   accounting::Settle(next.list, view);
   recount.over = account.list && next.list.entries() != account.list->entries();
   quota::ResourceList held = account.strangers.Held();
@@ -31,7 +30,7 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   const bool plausible = !takes_back && quota.garbage.why.empty() &&
                          desired.hard == quota.status.hard &&
                          account.IsPlausible(quota.status.used, desired.used);
-  recount.differs = lowered || (!plausible && (quota::NeedsWrite(quota, desired) || !recorded));
+  recount.differs = !plausible && (quota::NeedsWrite(quota, desired) || !recorded);
   if (!quota.reservations.empty()) accounting::RaiseFloor(next.list, view.floor_resources(), view);
   next.list.strangers = account.strangers.Held();
   next.used = std::move(desired.used);

@@ -16,7 +16,7 @@ struct Recount {
   StatusWrite write;  // without the quota
   // Grants that the write takes back. If it is not made, pass them to OwnReservations::Again().
   std::vector<OwnReservations::Withdrawal> withdrawals;
-  bool differs = false;  // a stored value, the recorded `used` or a void floor differs
+  bool differs = false;  // a stored value or the recorded `used` differs
   bool over = false;     // some entries have ended and can be removed
   // Deferrable fields wait until then.
   base::TimePoint waits_until = base::TimePoint::max();

@@ -77,7 +77,7 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   if (!question.empty()) co_return co_await Ask(std::move(quota), std::move(question));
   // Our watches have not reached the floor of an earlier recount, so our count may miss objects.
   // Taking back our own grants needs no count.
-  if (list != nullptr && account.questions.IsBehind(*list, view)) {
+  if (list != nullptr && accounting::IsBehind(*list, view)) {
     if (takes_back) co_return co_await WriteTakenBack(std::move(quota));
     co_return Outcome{"postponed", accounting::kLooksAgain};
   }
@@ -218,8 +218,11 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
   parts_.log_once.Set("question about", quota.key.ToString(), told.trouble);
   const quota::Quota& known = *parts_.store.Find(quota.key);
   const QuotaView view = parts_.ViewOf(known);
-  const Questions::Outcome outcome = account->questions.Take(
-      parts_.Now(), question, told.answers, asked, account->list ? &*account->list : nullptr, view);
+  const bool same = known.resource_version == quota.resource_version;
+  const Questions::Outcome outcome =
+      account->questions.Take(parts_.Now(), question, told.answers, asked,
+                              account->list ? &*account->list : nullptr, same, view);
+  if (outcome.replaced) account->lost = true;
   for (const auto& [resource, version] : outcome.unseen) parts_.tracker.Await(resource, version);
   NoticeExpired(known, *account, outcome);
   co_return Outcome{"postponed", kAtOnce};

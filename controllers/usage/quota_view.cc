@@ -35,7 +35,6 @@ const TrackedResource* QuotaView::Watched(const accounting::ObjectRef& object) c
 }
 
 base::TimePoint QuotaView::ShownUntil(std::string_view resource) const {
-  if (FindLabels(resource) != nullptr) return base::TimePoint::min();
   const UsageSource* source = Find(resource);
   const bool none = source == nullptr || (source->tracked == nullptr && source->known_absent);
   if (none) return base::TimePoint::max();

@@ -257,7 +257,6 @@ TEST_CASE("groups: a floor is asked about once it was not reached for long", "[c
   controllers::Questions questions;
   accounting::ReservationList list;
   list.floor["pods"] = "1000000";
-  questions.OnList(f.scheduler.Now(), &list);
   const auto floors = [&] {
     return questions.Due(f.scheduler.Now(), &list, {}, {}, {.entries = 10s}, view).floors;
   };
@@ -269,18 +268,16 @@ TEST_CASE("groups: a floor is asked about once it was not reached for long", "[c
     CHECK(floors() == std::vector<std::string>{"pods"});
   }
   SECTION("the quota has no list meanwhile") {
-    questions.OnList(f.scheduler.Now(), nullptr);
+    questions.OnList(nullptr);
     f.RunFor(1s);
-    questions.OnList(f.scheduler.Now(), &list);
+    questions.OnList(&list);
     CHECK(floors().empty());
     f.RunFor(2s);
     CHECK(floors() == std::vector<std::string>{"pods"});
   }
 }
 
-// Whether one namespace was shown is not known, so the watch has to reach a version.
-TEST_CASE("groups: a void floor of the labels ends when their watch is up to date",
-          "[controllers]") {
+TEST_CASE("groups: a void floor is replaced by what the server has", "[controllers]") {
   TrackerFixture f;
   f.Track(f.red);
   f.RunFor(1s);
@@ -288,38 +285,39 @@ TEST_CASE("groups: a void floor of the labels ends when their watch is up to dat
   f.usage.SetLabels(&labels);
   const QuotaView view(f.tracker, f.usage, f.red);
   controllers::Questions questions;
-  accounting::Strangers strangers;
   accounting::ReservationList list;
-  list.floor["namespaces"] = "1000000";
-  questions.OnList(f.scheduler.Now(), &list);
+  list.floor = {{"namespaces", "1000000"}, {"pods", "1000000"}, {"secrets", "1000000"}};
   const auto due = [&] {
     return questions.Due(f.scheduler.Now(), &list, {}, {}, {.entries = 10s}, view);
   };
-  const auto take = [&](const controllers::Question& question, const std::string& version) {
-    const controllers::Answers answers{{"namespaces", {.version = version}}};
-    questions.Take(f.scheduler.Now(), question, answers, f.scheduler.Now(), &list, view);
-    questions.Settle(f.scheduler.Now(), &list, {}, strangers, {.entries = 10s}, view);
-  };
   (void)due();
   f.RunFor(2s);
-  take(due(), "60");
-  CHECK(questions.IsBehind(list, view));
   const controllers::Question question = due();
-  REQUIRE(question.collections == std::vector<std::string>{"namespaces"});
+  REQUIRE(question.floors == std::vector<std::string>{"namespaces", "pods", "secrets"});
   CHECK_FALSE(question.lists.at("namespaces").whole);
-  take(question, "60");
-  CHECK(questions.IsBehind(list, view));
-  labels.newest = "60";
-  (void)questions.Settle(f.scheduler.Now(), &list, {}, strangers, {.entries = 10s}, view);
-  CHECK_FALSE(questions.IsBehind(list, view));
-  CHECK(controllers::Questions::LowerFloors(list, view));
-  CHECK(list.floor.at("namespaces") == "60");
-  SECTION("another process writes the list") {
-    list.floor["namespaces"] = "1000000";
-    ++list.writes;
-    f.RunFor(1s);
-    questions.OnList(f.scheduler.Now(), &list);
-    CHECK(questions.IsBehind(list, view));
+  CHECK(question.lists.at("pods").whole);
+  const controllers::Answers answers{{"namespaces", {.version = "60"}},
+                                     {"pods", {.version = "60", .newest = "55"}},
+                                     {"secrets", {.version = "60"}}};
+  const auto take = [&](bool same) {
+    return questions
+        .Take(f.scheduler.Now(), question, answers, f.scheduler.Now(), &list, same, view)
+        .replaced;
+  };
+  using Floor = std::map<std::string, std::string>;
+  SECTION("as it was asked about") {
+    CHECK(take(true));
+    CHECK(list.floor == Floor{{"namespaces", "60"}, {"pods", "55"}});
+    CHECK_FALSE(take(true));
+  }
+  SECTION("the quota was written meanwhile") {
+    CHECK_FALSE(take(false));
+    CHECK(list.floor.size() == 3);
+  }
+  SECTION("the server has reached one of them, and the watch lags") {
+    list.floor["pods"] = "58";
+    CHECK(take(true));
+    CHECK(list.floor == Floor{{"namespaces", "60"}, {"pods", "58"}});
   }
 }
 
