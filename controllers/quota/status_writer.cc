@@ -236,12 +236,14 @@ base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
 
 // While the list was on its way, the watch or a later list may have shown a deletion. The deleted
 // quota must not come back, so an older list adds and removes nothing. But if it is older than what
-// was known at its request, the server was restored, and the list is true.
+// was known at its request, the server was restored, and the list is true. If the watch has moved
+// meanwhile, it may have shown what the restored server has got since.
 void StatusWriter::TakeList(Listed listed, const std::string& ns, const json::Array& quotas,
                             const std::string& known) {
   const std::string& version = listed.version;
-  const bool put_back = api::IsKnownOlder(version, known);
-  if (put_back) OnPutBack();
+  const bool restored = api::IsKnownOlder(version, known);
+  const bool put_back = restored && quotas_.state().resource_version == known;
+  if (restored) OnPutBack();
   const auto last = refreshed_.find(ns);
   const auto covers = [&](const std::string& other) {
     return other.empty() || api::IsOlderVersion(version, other) == std::optional(false);

@@ -70,7 +70,10 @@ void World::StartReplica(std::size_t index) {
   replicas_[index]->link().on_fault = [this](base::Duration time) { EndsIn(time); };
   restarting_[index] = false;
   judge_.Touch();
-  if (starts_[index] > 1) judge_.OnTrouble();
+  if (starts_[index] == 1) return;
+  judge_.OnTrouble();
+  // It sees such lists for the first time.
+  AwaitLaterFormats();
 }
 
 // Called after each moment in which something happened.
