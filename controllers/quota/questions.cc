@@ -30,8 +30,7 @@ Lists* AddLists(const std::string& resource, const QuotaView& view, Question& qu
 }
 
 bool IsSmall(const std::string& resource, const QuotaView& view) {
-  const TrackedResource* tracked = view.Tracked(resource);
-  return tracked != nullptr && tracked->ledger().size() <= kFewObjects;
+  return view.SizeOf(resource) <= kFewObjects;
 }
 
 // An entry whose hold is over, or one object of it that is still open.

@@ -4,6 +4,7 @@
 // Until the watch has shown all namespaces, no name of a ClusterQuota is known: an unknown
 // namespace is not an empty one.
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@ class NamespaceLabels {
   [[nodiscard]] virtual base::TimePoint BehindUntil(std::string_view quota) const = 0;
   // The resource that is listed. Floors name it by ToString() without the version.
   [[nodiscard]] virtual const api::GroupVersionResource& resource() const = 0;
+  // The number of namespaces that were shown and are not deleted.
+  [[nodiscard]] virtual std::size_t size() const = 0;
   // The newest version of a namespace that was shown; "" if none.
   [[nodiscard]] virtual std::string Newest() const = 0;
   // True if everything up to this version was shown.

@@ -87,6 +87,12 @@ const NamespaceLabels* QuotaView::FindLabels(std::string_view resource) const {
   return meant ? labels : nullptr;
 }
 
+std::size_t QuotaView::SizeOf(std::string_view resource) const {
+  if (const TrackedResource* tracked = Tracked(resource)) return tracked->ledger().size();
+  const NamespaceLabels* labels = FindLabels(resource);
+  return labels == nullptr ? 0 : labels->size();
+}
+
 std::optional<api::GroupVersionResource> QuotaView::Served(std::string_view resource) const {
   if (const TrackedResource* tracked = Tracked(resource)) return tracked->resource();
   if (const NamespaceLabels* labels = FindLabels(resource)) return labels->resource();

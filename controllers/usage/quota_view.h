@@ -2,6 +2,7 @@
 
 // What the watches have shown of one quota's objects. Valid until the next suspension.
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,6 +47,8 @@ class QuotaView final : public accounting::View {
   [[nodiscard]] std::vector<std::string> floor_resources() const;
   // The watched resource; null if it is not watched.
   [[nodiscard]] const TrackedResource* Tracked(std::string_view resource) const;
+  // How many objects the watch has shown of Served(); 0 if it is not watched.
+  [[nodiscard]] std::size_t SizeOf(std::string_view resource) const;
   // The API resource to list, if it is watched: a resource of the quota, or the namespaces.
   [[nodiscard]] std::optional<api::GroupVersionResource> Served(std::string_view resource) const;
   // The namespace that `ns` of an entry means; "" if it may be any.

@@ -65,6 +65,7 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
   }
   [[nodiscard]] base::TimePoint BehindUntil(std::string_view quota) const override;
   [[nodiscard]] const api::GroupVersionResource& resource() const override;
+  [[nodiscard]] std::size_t size() const override { return names_.size(); }
   [[nodiscard]] std::string Newest() const override { return newest_; }
   [[nodiscard]] bool Reaches(std::string_view version) const override;
   [[nodiscard]] const quota::QuotaTree& tree() const { return tree_; }

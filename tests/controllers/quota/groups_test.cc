@@ -100,6 +100,7 @@ class Labels final : public controllers::NamespaceLabels {
   base::TimePoint BehindUntil(std::string_view) const override { return behind; }
   const api::GroupVersionResource& resource() const override { return namespaces; }
   bool HasShown(std::string_view ns) const override { return ns != hidden; }
+  std::size_t size() const override { return count; }
   std::string Newest() const override { return newest; }
   bool Reaches(std::string_view version) const override {
     return api::ReachesVersion(newest, version);
@@ -108,6 +109,7 @@ class Labels final : public controllers::NamespaceLabels {
   std::optional<Obstacle> incomplete;
   base::TimePoint behind = base::TimePoint::min();
   std::string hidden;
+  std::size_t count = 3;
   std::string newest = "50";
   api::GroupVersionResource namespaces{"", "v1", "namespaces"};
 };
@@ -282,6 +284,7 @@ TEST_CASE("groups: a void floor is replaced by what the server has", "[controlle
   f.Track(f.red);
   f.RunFor(1s);
   Labels labels;
+  labels.count = 1'001;
   f.usage.SetLabels(&labels);
   const QuotaView view(f.tracker, f.usage, f.red);
   controllers::Questions questions;
@@ -294,7 +297,7 @@ TEST_CASE("groups: a void floor is replaced by what the server has", "[controlle
   f.RunFor(2s);
   const controllers::Question question = due();
   REQUIRE(question.floors == std::vector<std::string>{"namespaces", "pods", "secrets"});
-  CHECK_FALSE(question.lists.at("namespaces").whole);
+  CHECK_FALSE(question.lists.at("namespaces").whole);  // too many
   CHECK(question.lists.at("pods").whole);
   const controllers::Answers answers{{"namespaces", {.version = "60"}},
                                      {"pods", {.version = "60", .newest = "55"}},
