@@ -87,7 +87,6 @@ class Body final : public BodyStream {
 Task<Result<std::optional<std::string>>> Body::Read(milliseconds timeout) {
   auto piece = co_await ReturnCancellation(ReadBefore(In(timeout)));
   if (!piece && piece.error().Is(ErrorCode::kTimeout)) {
-    pool_.DropIdle();
     base::Error silence = piece.error();
     silence.message += ", no byte of the body for " + base::FormatDuration(timeout);
     co_return silence;
@@ -116,6 +115,7 @@ Task<Result<std::optional<std::string>>> Body::ReadBefore(TimePoint deadline) {
       done = End();
     } else {
       done = co_await Feed(*exchange_.connection, *exchange_.parser, deadline);
+      if (!done) pool_.OnFailure(done.error());
     }
     if (!done) failed_ = done.error();
   }
@@ -199,7 +199,6 @@ Result<void> AsioClient::SetTls(TlsOptions tls) {
 Task<Result<Response>> AsioClient::Do(Request request, milliseconds timeout) {
   auto response = co_await ReturnCancellation(DoBefore(std::move(request), In(timeout)));
   if (!response && response.error().Is(ErrorCode::kTimeout)) {
-    pool_.DropIdle();
     base::Error late = response.error();
     late.message += ", no whole answer within " + base::FormatDuration(timeout);
     co_return late;
@@ -212,7 +211,6 @@ Task<Result<StreamedResponse>> AsioClient::Open(Request request, bool accept_gzi
   auto response =
       co_await ReturnCancellation(OpenBefore(std::move(request), accept_gzip, In(timeout)));
   if (!response && response.error().Is(ErrorCode::kTimeout)) {
-    pool_.DropIdle();
     base::Error late = response.error();
     late.message += ", no answer within " + base::FormatDuration(timeout);
     co_return late;
@@ -307,6 +305,7 @@ Task<Result<Exchange>> AsioClient::Begin(Request request, TimePoint deadline) {
     const std::uint64_t written = exchange->connection->socket().bytes_written();
     auto done = co_await SendAndReadHeader(*exchange, bytes, request.method == "HEAD", deadline);
     if (done) co_return std::move(*exchange);
+    pool_.OnFailure(done.error());
     // The server may have closed a pooled connection just when we used it.
     const bool unsent = exchange->connection->socket().bytes_written() == written;
     const bool stale = exchange->pooled && !exchange->parser->started() &&
@@ -322,9 +321,15 @@ Task<Result<Exchange>> AsioClient::Take(bool fresh, TimePoint deadline) {
   if (!fresh) exchange.connection = pool_.Take(Now());
   exchange.pooled = exchange.connection != nullptr;
   if (exchange.pooled) co_return exchange;
-  auto dialled = co_await dialer_.Dial(std::min(deadline, In(options_.connect_timeout)));
-  if (!dialled) co_return dialled.error();
-  exchange.connection = std::move(*dialled);
+  const TimePoint connects = std::min(deadline, In(options_.connect_timeout));
+  auto connected = co_await dialer_.Connect(connects);
+  if (!connected) co_return connected.error();
+  const auto prepared = co_await dialer_.Prepare(**connected, connects);
+  if (!prepared) {
+    pool_.OnFailure(prepared.error());
+    co_return prepared.error();
+  }
+  exchange.connection = std::move(*connected);
   co_return exchange;
 }
 

@@ -28,22 +28,18 @@ base::Result<void> Dialer::SetTls(const TlsOptions& options) {
   return {};
 }
 
-base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::Dial(base::TimePoint deadline) {
-  auto connection = co_await ConnectTcp(deadline);
-  if (!connection) co_return connection.error();
+base::Task<base::Result<void>> Dialer::Prepare(Connection& connection, base::TimePoint deadline) {
   if (proxy_) {
-    const auto passed = co_await PassProxy(**connection, deadline);
+    const auto passed = co_await PassProxy(connection, deadline);
     if (!passed) co_return passed.error();
   }
-  if (server_.scheme != "https") co_return std::move(*connection);
+  if (server_.scheme != "https") co_return base::Result<void>();
   std::shared_ptr<TlsStream> tls =
-      TlsStream::Client(tls_, (*connection)->stream(), server_name_, server_.Authority());
-  const auto secured = co_await (*connection)->StartTls(std::move(tls), deadline);
-  if (!secured) co_return secured.error();
-  co_return std::move(*connection);
+      TlsStream::Client(tls_, connection.stream(), server_name_, server_.Authority());
+  co_return co_await connection.StartTls(std::move(tls), deadline);
 }
 
-base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::ConnectTcp(base::TimePoint deadline) {
+base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::Connect(base::TimePoint deadline) {
   const auto endpoints = co_await resolver_.Resolve(deadline);
   if (!endpoints) co_return endpoints.error();
   const std::string peer =

@@ -1,7 +1,7 @@
 #pragma once
 
 // Internal to pkg/http. Opens a connection to the client's server: name look-up, TCP to each
-// address in turn, the proxy, TLS. Several dials may run at once.
+// address in turn, the proxy, TLS. Several may be opened at once.
 
 #include <memory>
 #include <optional>
@@ -18,13 +18,16 @@ class Dialer {
   // Errors: kInvalidArgument; the old certificates stay in use.
   base::Result<void> SetTls(const TlsOptions& options);
 
-  // Errors: kUnavailable, kTimeout, kTls, kCancelled, naming host and port.
-  base::Task<base::Result<std::unique_ptr<Connection>>> Dial(base::TimePoint deadline);
+  // Connects to the server, or to the proxy. Errors: kUnavailable, kTimeout, kCancelled, naming
+  // host and port.
+  base::Task<base::Result<std::unique_ptr<Connection>>> Connect(base::TimePoint deadline);
+  // Speaks with the proxy, and shakes hands with the server: then the connection takes requests. It
+  // must outlive the task. Errors: those, and kTls.
+  base::Task<base::Result<void>> Prepare(Connection& connection, base::TimePoint deadline);
   // True if requests go to an http proxy unchanged, with the server in their target.
   [[nodiscard]] bool absolute_targets() const;
 
  private:
-  base::Task<base::Result<std::unique_ptr<Connection>>> ConnectTcp(base::TimePoint deadline);
   base::Task<base::Result<void>> PassProxy(Connection& connection, base::TimePoint deadline);
 
   base::asio::any_io_executor executor_;

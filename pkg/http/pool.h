@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pkg/base/clock.h"
+#include "pkg/base/error.h"
 #include "pkg/http/connection.h"
 
 namespace http {
@@ -24,10 +25,12 @@ class Pool {
   // before a Clear() is not kept.
   void Put(std::unique_ptr<Connection> connection, int generation, base::TimePoint now);
   void Clear();
-  // The peer was silent, in a handshake, in an answer or in its body: the idle connections may
-  // lead to the same hole, for example to a load balancer that has forgotten them. Those in use
-  // show by themselves whether they are alive.
-  void DropIdle() { idle_.clear(); }
+  // A connection failed, in its handshake or later. If the peer was silent, the idle connections
+  // may lead to the same hole, for example to a load balancer that has forgotten them. So they are
+  // closed. Those in use show by themselves whether they are alive.
+  void OnFailure(const base::Error& error) {
+    if (error.Is(base::ErrorCode::kTimeout)) idle_.clear();
+  }
   [[nodiscard]] int generation() const { return generation_; }
 
  private:
