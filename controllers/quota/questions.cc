@@ -265,7 +265,7 @@ bool Questions::ReplaceFloors(const Question& question, const Answers& answers,
     if (!api::IsKnownOlder(answer->second.version, floor->second)) continue;
     const bool whole = question.lists.at(resource).whole;
     floor->second = whole ? answer->second.newest : answer->second.version;
-    if (floor->second.empty()) list.floor.erase(floor);
+    if (!api::IsDecimalVersion(floor->second)) list.floor.erase(floor);
     replaced = true;
   }
   return replaced;

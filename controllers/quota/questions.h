@@ -6,8 +6,8 @@
 //
 // A floor that the server has not reached is void: it is of a watch from before the server was
 // restored, of another cluster, or invented. It hides the floor that other processes write, because
-// they keep the larger of two. So it is replaced, not removed: by a version that is not older than
-// any object whose entry was dropped.
+// they keep the larger of two. So it is not only removed: the next one is a version that is not
+// older than any stored object whose entry was dropped.
 //
 // An entry that names its object ends when a list of the namespace does not have the object.
 // Usage without an object may belong to any object that counts under its names. It ends when the
@@ -98,7 +98,7 @@ class Questions {
                              const accounting::Strangers& strangers, const Holds& holds,
                              const QuotaView& view);
   // Takes the answers. `asked`: when the question was sent. `list` is that of now; null if there is
-  // none. `same`: the quota is as it was then. Call Settle() afterwards.
+  // none. `same`: it is the list of then. Call Settle() afterwards.
   Outcome Take(base::TimePoint now, const Question& question, const Answers& answers,
                base::TimePoint asked, accounting::ReservationList* list, bool same,
                const QuotaView& view);

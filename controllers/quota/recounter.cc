@@ -218,7 +218,7 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
   parts_.log_once.Set("question about", quota.key.ToString(), told.trouble);
   const quota::Quota& known = *parts_.store.Find(quota.key);
   const QuotaView view = parts_.ViewOf(known);
-  const bool same = known.resource_version == quota.resource_version;
+  const bool same = known.reservations == quota.reservations;
   const Questions::Outcome outcome =
       account->questions.Take(parts_.Now(), question, told.answers, asked,
                               account->list ? &*account->list : nullptr, same, view);

@@ -207,6 +207,7 @@ base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimeP
   }
   client::ApiRequest request{.path = parts_.api.resource.Path(ns), .timeout = Until(deadline, now)};
   const std::string known = quotas_.state().resource_version;
+  const std::vector<StoredVersion> before = StoredIn(ns);
   const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
   if (!answer) co_return answer.error();
   const json::Value* items = answer->At({"items"});
@@ -214,7 +215,11 @@ base::Task<base::Result<void>> StatusWriter::Refresh(std::string ns, base::TimeP
   if (list == nullptr) {
     co_return base::Error{.code = base::ErrorCode::kMalformed, .message = "the list has no items"};
   }
-  TakeList({now, std::string(answer->StringAt({"metadata", "resourceVersion"}))}, ns, *list, known);
+  const std::string version(answer->StringAt({"metadata", "resourceVersion"}));
+  const bool restored = api::IsKnownOlder(version, known);
+  if (restored) OnPutBack();
+  const bool unmoved = quotas_.state().resource_version == known && StoredIn(ns) == before;
+  TakeList({now, version}, ns, *list, restored && unmoved);
   co_return base::Result<void>();
 }
 
@@ -234,24 +239,30 @@ base::Task<base::Result<json::Value>> StatusWriter::ReadLabels(std::string ns,
   co_return json::Value();
 }
 
+std::vector<StatusWriter::StoredVersion> StatusWriter::StoredIn(const std::string& ns) const {
+  std::vector<StoredVersion> stored;
+  for (api::ObjectKey& key : parts_.store.InNamespace(ns)) {
+    const std::string& version = parts_.store.Find(key)->resource_version;
+    stored.emplace_back(std::move(key), version);
+  }
+  return stored;
+}
+
 // While the list was on its way, the watch or a later list may have shown a deletion. The deleted
 // quota must not come back, so an older list adds and removes nothing. But if it is older than what
-// was known at its request, the server was restored, and the list is true. If the watch has moved
-// meanwhile, it may have shown what the restored server has got since.
+// was known at its request, the server was restored. Then the list is true, unless something has
+// been shown of the namespace meanwhile: that may be what the restored server has got since.
 void StatusWriter::TakeList(Listed listed, const std::string& ns, const json::Array& quotas,
-                            const std::string& known) {
+                            bool true_if_older) {
   const std::string& version = listed.version;
-  const bool restored = api::IsKnownOlder(version, known);
-  const bool put_back = restored && quotas_.state().resource_version == known;
-  if (restored) OnPutBack();
   const auto last = refreshed_.find(ns);
   const auto covers = [&](const std::string& other) {
     return other.empty() || api::IsOlderVersion(version, other) == std::optional(false);
   };
-  const bool newest = put_back || (covers(quotas_.state().resource_version) &&
-                                   (last == refreshed_.end() || covers(last->second.version)));
+  const bool newest = (last == refreshed_.end() || covers(last->second.version)) &&
+                      (true_if_older || covers(quotas_.state().resource_version));
   if (newest) {
-    parts_.store.Replace(ns, quotas, put_back);
+    parts_.store.Replace(ns, quotas, true_if_older);
   } else {
     for (const json::Value& item : quotas) {
       auto quota = quota::ParseQuota(item, parts_.api.form);

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "controllers/quota/controller_parts.h"
 #include "controllers/usage/stall_detector.h"
@@ -68,9 +70,11 @@ class StatusWriter {
   [[nodiscard]] base::Result<quota::Quota> TakeWritten(const StatusWrite& write,
                                                        const json::Value& answer,
                                                        const std::string& shown);
-  // `known`: the version that the watch had shown when the list was requested.
+  // The quotas of the namespace that the store has now, with their versions.
+  using StoredVersion = std::pair<api::ObjectKey, std::string>;
+  [[nodiscard]] std::vector<StoredVersion> StoredIn(const std::string& ns) const;
   void TakeList(Listed listed, const std::string& ns, const json::Array& quotas,
-                const std::string& known);
+                bool true_if_older);
 
   const ControllerParts& parts_;
   informers::Reflector& quotas_;
