@@ -92,7 +92,7 @@ struct Account {
   std::optional<accounting::ReservationList> list;  // of the quota in the store, unless it is lost
   // Somebody removed or overwrote the list while it had reservations, or forged an entry in our
   // name. Their objects may be stored, or be on their way. So `list` has what the last good one
-  // had, and the next write stores it. Also if it has another floor in place of a void one.
+  // had, and the next write stores it. This is also true after a void floor in `list` was replaced.
   bool lost = false;
   std::string rejected;  // why the stored text, or an entry in it, is not taken
   // True while a list of a later version of this program stands in the quota. Its format says that

@@ -252,9 +252,9 @@ void Questions::TakeCollections(base::TimePoint now, const Question& question,
   }
 }
 
-// The entries that were dropped from this list were those of objects that were stored before the
-// question. A watch reaches the version of an object; if no list tells one, it reaches that of the
-// collection with the next event or bookmark.
+// An entry is dropped only after its object is stored, so the answer knows the object. Every watch
+// reaches the version of an object. It reaches the version of a collection, too, but perhaps only
+// with a bookmark, so that one is used only if the collection is too large to be listed.
 bool Questions::ReplaceFloors(const Question& question, const Answers& answers,
                               ReservationList& list) {
   bool replaced = false;

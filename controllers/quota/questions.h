@@ -6,8 +6,8 @@
 //
 // A floor that the server has not reached is void: it is of a watch from before the server was
 // restored, of another cluster, or invented. It hides the floor that other processes write, because
-// they keep the larger of two. So it is not only removed: the next one is a version that is not
-// older than any stored object whose entry was dropped.
+// they keep the larger of two. So it is replaced by a version that is at least as new as each
+// stored object whose entry was dropped. If no object is stored, it is removed.
 //
 // An entry that names its object ends when a list of the namespace does not have the object.
 // Usage without an object may belong to any object that counts under its names. It ends when the
