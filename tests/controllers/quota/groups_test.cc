@@ -7,114 +7,22 @@
 #include "controllers/quota/questions.h"
 #include "controllers/usage/quota_view.h"
 #include "pkg/accounting/reserve.h"
-#include "pkg/api/resource_version.h"
-#include "tests/controllers/quota/controller_fixture.h"
+#include "tests/controllers/quota/groups_fixture.h"
 
 namespace groups_test {
 
 using namespace std::chrono_literals;
-using controllers::ObservedUsage;
 using controllers::Obstacle;
 using controllers::OwnReservations;
 using controllers::QuotaView;
 using fixture::kPods;
 using fixture::kSecrets;
-using fixture::MakePod;
 using fixture::MakeSecret;
-
-namespace {
-
-class Listener final : public controllers::UsageListener {
- public:
-  void OnUsageChange(const quota::Evaluator&, const quota::LedgerChange&) override {}
-  void OnResourceState(const quota::Evaluator&) override {}
-  void OnClassChange(const quota::Evaluator&, const std::string&) override {}
-  void OnClassState(const quota::Evaluator&) override {}
-  void OnShown(std::string_view, const quota::Uid&) override {}
-};
-
-quota::Quota QuotaOf(api::ObjectKey key, const std::vector<std::string>& names) {
-  quota::Quota quota;
-  quota.key = std::move(key);
-  quota.uid = "uid of " + quota.key.ToString();
-  for (const std::string& name : names) quota.hard.Set(name, quota::Quantity::FromInt(10));
-  return quota;
-}
-
-quota::Uid UidOf(const std::string& name) { return quota::Uid::FromText("uid-of-" + name); }
-
-json::Value Pod(const std::string& name, const std::string& ns) {
-  json::Value pod = MakePod(name, "1", ns);
-  pod.Make({"metadata", "uid"}) = "uid-of-" + name;
-  return pod;
-}
-
-// A tracker of the core API beside a fake cluster, and a quota over namespaces.
-struct TrackerFixture {
-  TrackerFixture() {
-    cluster.Serve(kPods, "Pod");
-    cluster.Serve(kSecrets, "Secret");
-    running.Spawn("tracker", [this] { return tracker.Run(); });
-  }
-  ~TrackerFixture() {
-    running.Cancel();
-    scheduler.RunFor(60s);
-  }
-  void Track(const quota::Quota& quota) {
-    tracker.OnQuota(nullptr, &quota);
-    RunFor(1s);
-  }
-  void RunFor(base::Duration duration) {
-    scheduler.RunFor(duration);
-    stalls.Beat(scheduler.Now());
-  }
-  [[nodiscard]] std::string Used(const quota::Quota& quota) const {
-    return usage.Count(quota, 1s).observed.used.ToString();
-  }
-
-  base::asio::io_context io{1};
-  base::ManualScheduler scheduler{io};
-  fake::FakeCluster cluster{scheduler};
-  quota::QuotaApi api = quota::CoreQuotaApi();
-  controllers::ServedResources served{cluster, scheduler};
-  controllers::SharedResources shared;
-  Listener listener;
-  controllers::Tracker tracker{{.executor = io.get_executor(),
-                                .scheduler = &scheduler,
-                                .client = &cluster,
-                                .reflector = {.seed = 1}},
-                               api,
-                               served,
-                               shared,
-                               listener};
-  controllers::StallDetector stalls{scheduler.Now()};
-  ObservedUsage usage{scheduler, cluster, served, tracker, stalls};
-  base::TaskGroup running{io.get_executor()};
-  const quota::Quota red = QuotaOf({"", "red"}, {"pods", "secrets"});
-};
-
-// The known labels of namespaces, set by the test.
-class Labels final : public controllers::NamespaceLabels {
- public:
-  std::optional<Obstacle> Incomplete(base::Duration) const override { return incomplete; }
-  base::TimePoint BehindUntil(std::string_view) const override { return behind; }
-  const api::GroupVersionResource& resource() const override { return namespaces; }
-  bool HasShown(std::string_view ns) const override { return ns != hidden; }
-  std::size_t size() const override { return count; }
-  std::string Newest() const override { return newest; }
-  bool Reaches(std::string_view version) const override {
-    return api::ReachesVersion(newest, version);
-  }
-
-  std::optional<Obstacle> incomplete;
-  base::TimePoint behind = base::TimePoint::min();
-  std::string hidden;
-  std::size_t count = 3;
-  std::string newest = "50";
-  api::GroupVersionResource namespaces{"", "v1", "namespaces"};
-};
-
-}  // namespace
+using groups_fixture::Labels;
+using groups_fixture::Pod;
+using groups_fixture::QuotaOf;
+using groups_fixture::TrackerFixture;
+using groups_fixture::UidOf;
 
 TEST_CASE("groups: all ledgers know them, also ledgers that are added later", "[controllers]") {
   TrackerFixture f;
@@ -220,108 +128,6 @@ TEST_CASE("groups: an object in a namespace that was not shown counts as not sho
   labels.hidden.clear();
   CHECK(view.HasShown(object));
   CHECK(view.Observed(object).Get("pods") == quota::Quantity::FromInt(1));
-}
-
-TEST_CASE("groups: the floor includes all namespaces and their labels", "[controllers]") {
-  TrackerFixture f;
-  f.Track(f.red);
-  f.cluster.Put(kPods, Pod("a", "team-a"));
-  const std::string in_b = f.cluster.Put(kPods, Pod("b", "team-b"));
-  f.RunFor(1s);
-  const quota::Quota own = QuotaOf({"team-a", "q"}, {"pods"});
-  CHECK(QuotaView(f.tracker, f.usage, own).Newest("pods") == in_b);
-  const QuotaView view(f.tracker, f.usage, f.red);
-  CHECK(view.Newest("pods") == in_b);
-  CHECK(view.Reaches("pods", in_b));
-  CHECK_FALSE(view.Follows("namespaces"));
-  CHECK(view.floor_resources() == std::vector<std::string>{"pods", "secrets"});
-
-  Labels labels;
-  f.usage.SetLabels(&labels);
-  CHECK(view.floor_resources() == std::vector<std::string>{"pods", "secrets", "namespaces"});
-  CHECK(view.resources() == std::vector<std::string>{"pods", "secrets"});
-  CHECK(view.Served("namespaces") == labels.namespaces);
-  accounting::ReservationList list;
-  accounting::RaiseFloor(list, view.floor_resources(), view);
-  CHECK(list.floor == std::map<std::string, std::string>{{"namespaces", "50"}, {"pods", in_b}});
-  CHECK_FALSE(accounting::IsBehind(list, view));
-  labels.newest = "49";
-  CHECK(accounting::IsBehind(list, view));
-  CHECK(QuotaView(f.tracker, f.usage, own).floor_resources() == std::vector<std::string>{"pods"});
-}
-
-TEST_CASE("groups: a floor is asked about once it was not reached for long", "[controllers]") {
-  TrackerFixture f;
-  f.Track(f.red);
-  f.cluster.Put(kPods, Pod("a", "team-a"));
-  f.RunFor(1s);
-  const QuotaView view(f.tracker, f.usage, f.red);
-  controllers::Questions questions;
-  accounting::ReservationList list;
-  list.floor["pods"] = "1000000";
-  const auto floors = [&] {
-    return questions.Due(f.scheduler.Now(), &list, {}, {}, {.entries = 10s}, view).floors;
-  };
-  CHECK(floors().empty());
-  f.RunFor(1s);
-  SECTION("the list stays") {
-    CHECK(floors().empty());
-    f.RunFor(1s);
-    CHECK(floors() == std::vector<std::string>{"pods"});
-  }
-  SECTION("the quota has no list meanwhile") {
-    questions.OnList(nullptr);
-    f.RunFor(1s);
-    questions.OnList(&list);
-    CHECK(floors().empty());
-    f.RunFor(2s);
-    CHECK(floors() == std::vector<std::string>{"pods"});
-  }
-}
-
-TEST_CASE("groups: a void floor is replaced by what the server has", "[controllers]") {
-  TrackerFixture f;
-  f.Track(f.red);
-  f.RunFor(1s);
-  Labels labels;
-  labels.count = 1'001;
-  f.usage.SetLabels(&labels);
-  const QuotaView view(f.tracker, f.usage, f.red);
-  controllers::Questions questions;
-  accounting::ReservationList list;
-  list.floor = {{"namespaces", "1000000"}, {"pods", "1000000"}, {"secrets", "1000000"}};
-  const auto due = [&] {
-    return questions.Due(f.scheduler.Now(), &list, {}, {}, {.entries = 10s}, view);
-  };
-  (void)due();
-  f.RunFor(2s);
-  const controllers::Question question = due();
-  REQUIRE(question.floors == std::vector<std::string>{"namespaces", "pods", "secrets"});
-  CHECK_FALSE(question.lists.at("namespaces").whole);  // too many
-  CHECK(question.lists.at("pods").whole);
-  const controllers::Answers answers{{"namespaces", {.version = "60"}},
-                                     {"pods", {.version = "60", .newest = "55"}},
-                                     {"secrets", {.version = "60"}}};
-  const auto take = [&](bool same) {
-    return questions
-        .Take(f.scheduler.Now(), question, answers, f.scheduler.Now(), &list, same, view)
-        .replaced;
-  };
-  using Floor = std::map<std::string, std::string>;
-  SECTION("as it was asked about") {
-    CHECK(take(true));
-    CHECK(list.floor == Floor{{"namespaces", "60"}, {"pods", "55"}});
-    CHECK_FALSE(take(true));
-  }
-  SECTION("the quota was written meanwhile") {
-    CHECK_FALSE(take(false));
-    CHECK(list.floor.size() == 3);
-  }
-  SECTION("the server has reached one of them, and the watch lags") {
-    list.floor["pods"] = "58";
-    CHECK(take(true));
-    CHECK(list.floor == Floor{{"namespaces", "60"}, {"pods", "58"}});
-  }
 }
 
 TEST_CASE("groups: objects are read live in the namespaces of their entries", "[controllers]") {

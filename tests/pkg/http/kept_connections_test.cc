@@ -17,6 +17,7 @@ using http::test::Ask;
 using http::test::Authority;
 using http::test::Connections;
 using http::test::Contains;
+using http::test::Forward;
 using http::test::Get;
 using http::test::kLong;
 using http::test::Listener;
@@ -221,16 +222,6 @@ TEST_CASE("client: after a silent kept connection the other ones are not used", 
     server.Cancel();
     co_await server.Join();
   });
-}
-
-Task<void> Forward(http::Connection& from, http::Connection& to) {
-  for (;;) {
-    auto bytes = co_await from.Receive(Soon());
-    if (!bytes) co_return;
-    std::string copy(*bytes);
-    const auto sent = co_await to.Send(std::move(copy), Soon());
-    if (!sent) co_return;
-  }
 }
 
 // A load balancer that forgets its connections while a handshake is in progress: the handshake and

@@ -71,16 +71,20 @@ base::Task<std::unique_ptr<Connection>> Listener::Accept() {
   co_return std::make_unique<Connection>(std::move(shared));
 }
 
+base::Task<void> Forward(Connection& from, Connection& to) {
+  for (;;) {
+    const auto received = co_await from.Receive(Soon());
+    if (!received || received->empty()) co_return;
+    std::string bytes(*received);
+    const auto sent = co_await to.Send(std::move(bytes), Soon());
+    if (!sent) co_return;
+  }
+}
+
 namespace {
 
 base::Task<void> Copy(Connection& from, Connection& to) {
-  for (;;) {
-    const auto received = co_await from.Receive(Soon());
-    if (!received || received->empty()) break;
-    std::string bytes(*received);
-    const auto sent = co_await to.Send(std::move(bytes), Soon());
-    if (!sent) break;
-  }
+  co_await Forward(from, to);
   from.Close();
   to.Close();
 }

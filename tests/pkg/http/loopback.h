@@ -71,7 +71,9 @@ struct Authority {
   CertificatePair ca;
 };
 
-// Copies both ways until one side ends.
+// Copies until `from` ends or fails, and closes neither.
+base::Task<void> Forward(Connection& from, Connection& to);
+// Copies both ways until one side ends, and closes both.
 base::Task<void> Relay(Connection& a, Connection& b);
 
 // Answers every request with its method, target and body.
