@@ -2,6 +2,7 @@
 
 #include "pkg/http/pool.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "tests/pkg/http/loopback.h"
@@ -41,8 +42,8 @@ TEST_CASE("pool: idle connections expire, used ones stay", "[http]") {
     for (auto& one : connections) pool.Put(std::move(one), pool.generation(), kBegin);
     // From now on three are needed at once.
     for (auto now = kBegin; now < kBegin + 10min; now += 10s) {
-      std::vector<std::unique_ptr<Connection>> busy;
-      for (int i = 0; i < 3; ++i) busy.push_back(pool.Take(now));
+      std::array<std::unique_ptr<Connection>, 3> busy;
+      for (auto& one : busy) one = pool.Take(now);
       for (auto& one : busy) {
         CHECK(one != nullptr);
         if (one) pool.Put(std::move(one), pool.generation(), now);
