@@ -4,10 +4,14 @@
 #include <iterator>
 #include <utility>
 
+#include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
 
 namespace accounting {
 namespace {
+
+// A plugin that writes a quota of its own raises it often, and every such rise is passed over.
+constexpr std::size_t kMostPassedOver = 8;
 
 // Returns the rise of `used`. A name that is missing in `before` was added to the quota's spec:
 // that is not a rise.
@@ -43,6 +47,7 @@ void Strangers::OnStatus(base::TimePoint now, const ResourceList& used, const Re
     const bool exact = !skipped && recorded_;
     if (!exact) usage.Add(missed);
     HoldBeyond(now, usage, used, counted, exact ? version : std::string());
+    if (written) HoldPassedOver(now, used, counted);
     recorded_ = list->writes;
     written_ = list->strangers;
   }
@@ -60,7 +65,40 @@ void Strangers::HoldBeyond(base::TimePoint now, const ResourceList& usage, const
   if (usage.empty()) return;
   ResourceList known = counted();
   known.Add(Held());
-  Hold(now, quota::Excess(quota::Smaller(usage, quota::Excess(used, known)), {}), version);
+  ResourceList held = quota::Excess(quota::Smaller(usage, quota::Excess(used, known)), {});
+  ResourceList passed_over = quota::Excess(usage, held);
+  Hold(now, std::move(held), version);
+  DropPassedOver(now);
+  if (passed_over.empty()) return;
+  if (passed_over_.size() >= kMostPassedOver) {
+    passed_over.Add(passed_over_.back().usage);
+    passed_over_.back() = {now, std::move(passed_over)};
+  } else {
+    passed_over_.push_back({now, std::move(passed_over), version});
+  }
+}
+
+void Strangers::DropPassedOver(base::TimePoint now) {
+  std::erase_if(passed_over_, [&](const Part& part) {
+    return part.usage.empty() || now - part.since >= kCatchesUp;
+  });
+}
+
+void Strangers::HoldPassedOver(base::TimePoint now, const ResourceList& used,
+                               const Counted& counted) {
+  DropPassedOver(now);
+  if (passed_over_.empty()) return;
+  ResourceList known = counted();
+  known.Add(Held());
+  ResourceList left = quota::Excess(quota::Excess(used, known), {});
+  for (Part& part : passed_over_) {
+    ResourceList rest = quota::Excess(part.usage, left);
+    ResourceList held = quota::Excess(part.usage, rest);
+    left = quota::Excess(left, held);
+    Hold(now, std::move(held), part.version);
+    part.usage = std::move(rest);
+  }
+  DropPassedOver(now);
 }
 
 void Strangers::OnUnanswered(const ResourceList& used) {

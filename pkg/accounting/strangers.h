@@ -31,8 +31,9 @@ class Strangers {
   // Call with each status that the watch shows. `list` has the `used` of our last write; null: the
   // quota has no list. Holds a rise beyond that value, except for the part that is `counted`
   // already, because the watch of objects may be ahead of the watch of quotas. Calls `counted` only
-  // after a rise. `skipped`: the watch may have missed versions of the quota, so also hold what
-  // their writers began to hold. `version`: of the quota; "" if the rise may be older.
+  // after a rise. If a later list shows that entries account for those objects, the part is held
+  // then. `skipped`: the watch may have missed versions of the quota, so also hold what their
+  // writers began to hold. `version`: of the quota; "" if the rise may be older.
   void OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
                 bool skipped, const Counted& counted, const std::string& version = {});
   // For a quota without a list: our write set `used` to this.
@@ -75,8 +76,16 @@ class Strangers {
   // Holds `usage`, at most what `used` has beyond observed, reserved and held usage.
   void HoldBeyond(base::TimePoint now, const ResourceList& usage, const ResourceList& used,
                   const Counted& counted, const std::string& version = {});
+  // Drops what is not needed any more of the parts that were passed over.
+  void DropPassedOver(base::TimePoint now);
+  // Call with each new list. Holds what was passed over lately, at most what `used` has beyond
+  // observed, reserved and held usage.
+  void HoldPassedOver(base::TimePoint now, const ResourceList& used, const Counted& counted);
 
   Parts parts_;
+  // Not held lately, because objects seemed to account for it. The watch of objects may be ahead of
+  // the watch of quotas, so a list that is shown later may have entries for these objects.
+  Parts passed_over_;
   ResourceList lapsed_;                    // dropped without asking since the last TakeOver()
   std::optional<std::uint64_t> recorded_;  // ReservationList::writes, seen last; nullopt: no list
   ResourceList used_;                      // status.used, seen last

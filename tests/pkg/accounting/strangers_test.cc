@@ -52,6 +52,48 @@ TEST_CASE("strangers: a rise is not held for an object that was shown before it"
   CHECK(strangers.Held().empty());
 }
 
+TEST_CASE("strangers: a rise is held once a list has an entry for the object that seemed to be it",
+          "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(5);
+  strangers.OnStatus({}, Pods(5), &list, false, Counted(5));
+  // The object of an entry is shown, then the rise of a stranger, then the entry.
+  strangers.OnStatus({}, Pods(6), &list, false, Counted(6));
+  CHECK(strangers.Held().empty());
+  list.used = Pods(7);
+  ++list.writes;
+  SECTION("soon") {
+    strangers.OnStatus(base::TimePoint{} + 1s, Pods(7), &list, false, Counted(6));
+    CHECK(strangers.Held() == Pods(1));
+    ++list.writes;
+    strangers.OnStatus(base::TimePoint{} + 1s, Pods(7), &list, false, Counted(6));
+    CHECK(strangers.Held() == Pods(1));  // and only once
+  }
+  SECTION("the entry is for an object that is not shown yet") {
+    strangers.OnStatus(base::TimePoint{} + 1s, Pods(7), &list, false, Counted(7));
+    CHECK(strangers.Held().empty());
+  }
+  SECTION("when the watch of quotas must have shown it before") {
+    strangers.OnStatus(base::TimePoint{} + accounting::kCatchesUp, Pods(7), &list, false,
+                       Counted(6));
+    CHECK(strangers.Held().empty());
+  }
+}
+
+TEST_CASE("strangers: rises that were passed over are kept together when they are many",
+          "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(0);
+  strangers.OnStatus({}, Pods(0), &list, false, Nothing);
+  for (int i = 1; i <= 50; ++i) strangers.OnStatus({}, Pods(i), &list, false, Counted(i));
+  ++list.writes;
+  list.used = Pods(100);
+  strangers.OnStatus({}, Pods(100), &list, false, Counted(50));
+  CHECK(strangers.Held() == Pods(50));
+}
+
 TEST_CASE("strangers: what was used up by mistake is held again, for as long as it would have been",
           "[accounting]") {
   Strangers strangers;
