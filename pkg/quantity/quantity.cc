@@ -56,6 +56,26 @@ Quantity Quantity::Mul(Int128 times) const {
   return {(nanos_ < 0) == (times < 0) ? kMost : -kMost, format_};
 }
 
+Quantity Quantity::Mul(const Quantity& other) const {
+  if (IsZero() || other.IsZero()) return {0, format_};
+  const bool negative = (Sign() < 0) != (other.Sign() < 0);
+  const Int128 a = nanos_ < 0 ? -nanos_ : nanos_;
+  const Int128 b = other.nanos_ < 0 ? -other.nanos_ : other.nanos_;
+  // a * b / 10^9, in parts that fit: only the product of both whole parts may not.
+  const Int128 whole_a = a / kNanosPerOne;
+  const Int128 rest_a = a % kNanosPerOne;
+  const Int128 whole_b = b / kNanosPerOne;
+  const Int128 rest_b = b % kNanosPerOne;
+  const Int128 rests = RoundAwayFromZero(rest_a * rest_b, kNanosPerOne) / kNanosPerOne;
+  const Int128 least = whole_a * rest_b + rest_a * whole_b + rests;
+  Int128 product = 0;
+  const bool overflow = __builtin_mul_overflow(whole_a, whole_b, &product) ||
+                        __builtin_mul_overflow(product, kNanosPerOne, &product) ||
+                        __builtin_add_overflow(product, least, &product);
+  if (overflow || IsSaturated() || other.IsSaturated()) product = kMost;
+  return {negative ? -product : product, format_};
+}
+
 Quantity Quantity::RoundUpToInteger() const {
   return IsSaturated() ? *this : Quantity(RoundAwayFromZero(nanos_, kNanosPerOne), format_);
 }

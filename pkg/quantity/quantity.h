@@ -65,6 +65,8 @@ class Quantity {
   [[nodiscard]] Quantity Sub(const Quantity& other) const;
   // Zero times a saturated quantity is zero.
   [[nodiscard]] Quantity Mul(Int128 times) const;
+  // Rounds away from zero to a multiple of 10^-9. Has this one's format.
+  [[nodiscard]] Quantity Mul(const Quantity& other) const;
   // Rounds away from zero to a whole number, or to a multiple of 10^-3 (PVC sizes; API defaulting).
   [[nodiscard]] Quantity RoundUpToInteger() const;
   [[nodiscard]] Quantity RoundUpToMilli() const;

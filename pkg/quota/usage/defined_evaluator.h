@@ -1,0 +1,25 @@
+#pragma once
+
+// The evaluator of a UsageDefinition. Pure functions; any thread.
+
+#include "pkg/quota/evaluator.h"
+#include "pkg/quota/usage/usage_definition.h"
+
+namespace quota::usage {
+
+// At most so many elements of lists are looked at in one object. Names that need more are unknown.
+inline constexpr std::size_t kMostElements = 10'000;
+
+// Returns an evaluator that also counts the objects, under count/<resource>.<group>: it takes the
+// place of the counter of their kind. It keeps a copy of the definition.
+//
+// An amount that cannot be read, or that is missing and has no default, makes its own name unknown
+// (Facts::unread). Two paths that begin alike lead through the same elements of a list: with path
+// .spec.pools[*].size and times .spec.pools[*].replicas each pool has its own number. An absent
+// list is an empty one, as Kubernetes stores lists.
+//
+// At admission the status is that of the stored object: a client could write any with the object.
+// An amount in the status is not asked about there.
+Evaluator EvaluatorOf(const UsageDefinition& definition);
+
+}  // namespace quota::usage

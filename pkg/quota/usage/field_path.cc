@@ -1,0 +1,148 @@
+#include "pkg/quota/usage/field_path.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace quota::usage {
+namespace {
+
+base::Error NoPath(std::string_view what) {
+  return {.code = base::ErrorCode::kMalformed, .message = std::string(what)};
+}
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Printable ASCII without quotes and backslashes: such a name needs no escapes in CEL, and no API
+// has others.
+bool IsPlain(char c) { return c > ' ' && c < 0x7f && c != '\'' && c != '"' && c != '\\'; }
+
+// Ends an unquoted name.
+bool EndsName(char c) { return c == '.' || c == '['; }
+
+// Takes ".name", in which "\." is a dot.
+base::Result<std::string> TakeName(std::string_view& rest) {
+  rest.remove_prefix(1);
+  std::string name;
+  while (!rest.empty() && !EndsName(rest.front())) {
+    if (rest.starts_with("\\.")) rest.remove_prefix(1);
+    name += rest.front();
+    rest.remove_prefix(1);
+  }
+  if (name.empty()) return NoPath("a name must follow each dot, as in .spec.size");
+  if (name == "*") return NoPath("[*] is for the elements of lists, and .* is not supported");
+  return name;
+}
+
+// Takes "[*]" (returns nullopt) or "['name']".
+base::Result<std::optional<std::string>> TakeBracket(std::string_view& rest) {
+  if (rest.starts_with("[*]")) {
+    rest.remove_prefix(3);
+    return std::optional<std::string>();
+  }
+  const std::size_t end = rest.find("']");
+  if (!rest.starts_with("['") || end == std::string_view::npos) {
+    return NoPath("only [*] and ['name'] are supported, not " + std::string(rest));
+  }
+  std::optional<std::string> name(rest.substr(2, end - 2));
+  rest.remove_prefix(end + 2);
+  if (name->empty()) return NoPath("the name in [''] is empty");
+  return name;
+}
+
+// A name with such a character cannot be told to the watch (json::Projection).
+bool CanBeWatched(std::string_view name) {
+  return name != "*" && name.find_first_of("[]") == std::string_view::npos &&
+         std::ranges::all_of(name, IsPlain);
+}
+
+// Words that CEL reserves.
+bool IsReserved(std::string_view name) {
+  constexpr std::array<std::string_view, 22> kReserved = {
+      "as",     "break",  "const",  "continue", "else", "false",   "for",       "function",
+      "if",     "import", "in",     "let",      "loop", "package", "namespace", "null",
+      "return", "true",   "typeof", "var",      "void", "while"};
+  return std::ranges::find(kReserved, name) != kReserved.end();
+}
+
+bool IsIdentifier(std::string_view name) {
+  return IsLetter(name.front()) && !IsReserved(name) &&
+         std::ranges::all_of(name, [](char c) { return IsLetter(c) || IsDigit(c); });
+}
+
+}  // namespace
+
+base::Result<FieldPath> FieldPath::Parse(std::string_view text) {
+  if (!text.starts_with('.')) return NoPath("must begin with a dot, as .spec.size");
+  if (text.size() > kMostBytes) {
+    return NoPath("must have at most " + std::to_string(kMostBytes) + " bytes");
+  }
+  std::vector<Step> steps;
+  // ".['a.b/c']" is ".a" for a name with dots.
+  std::string_view rest = text.starts_with(".[") ? text.substr(1) : text;
+  while (!rest.empty()) {
+    if (rest.front() == '.') {
+      auto name = TakeName(rest);
+      if (!name) return name.error();
+      steps.push_back({.name = std::move(*name)});
+    } else {
+      auto name = TakeBracket(rest);
+      if (!name) return name.error();
+      const bool each = !name->has_value();
+      steps.push_back({.name = std::move(*name).value_or(""), .each = each});
+      if (!rest.empty() && !EndsName(rest.front())) {
+        return NoPath("a dot or a bracket must follow each bracket");
+      }
+    }
+    if (!steps.back().each && !CanBeWatched(steps.back().name)) {
+      return NoPath(
+          "a name must have printable ASCII characters only, and no quotes, brackets "
+          "or backslashes");
+    }
+    if (steps.size() > kMostSteps) {
+      return NoPath("must have at most " + std::to_string(kMostSteps) + " steps");
+    }
+  }
+  if (steps.front().each) return NoPath("must begin with the name of a field");
+  return FieldPath(std::move(steps));
+}
+
+bool FieldPath::HasEach() const { return std::ranges::any_of(steps_, &Step::each); }
+
+std::string FieldPath::TextOf(Steps steps) {
+  std::string text;
+  for (const Step& step : steps) {
+    if (step.each) {
+      text += "[*]";
+    } else if (step.name.find('.') != std::string::npos) {
+      text.append("[").append(step.name).append("]");
+    } else {
+      if (!text.empty()) text += ".";
+      text += step.name;
+    }
+  }
+  return text;
+}
+
+std::string FieldPath::Projected() const {
+  std::vector<Step> named;
+  std::ranges::copy_if(steps_, std::back_inserter(named), [](const Step& s) { return !s.each; });
+  return TextOf(named);
+}
+
+std::string FieldPath::ToCel(std::string_view variable) const {
+  std::string text(variable);
+  for (const Step& step : steps_) {
+    if (step.each) break;
+    if (IsIdentifier(step.name)) {
+      text.append(".?").append(step.name);
+    } else {
+      text.append("[?'").append(step.name).append("']");
+    }
+  }
+  return text;
+}
+
+}  // namespace quota::usage

@@ -1,0 +1,54 @@
+#pragma once
+
+// The path of a field in an object, as in additionalPrinterColumns[].jsonPath of a
+// CustomResourceDefinition: ".spec.size", ".spec.disks[*].size",
+// ".metadata.labels['example.com/tier']", ".metadata.labels.example\.com/tier". Values; any thread.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/base/error.h"
+
+namespace quota::usage {
+
+class FieldPath {
+ public:
+  static constexpr std::size_t kMostSteps = 16;
+  static constexpr std::size_t kMostBytes = 1024;
+
+  struct Step {
+    std::string name;   // of a member
+    bool each = false;  // every element of a list; `name` is "" then
+    bool operator==(const Step& other) const = default;
+  };
+  using Steps = std::span<const Step>;
+
+  // Errors: kMalformed, what is wrong and where in the text. Indexes, filters, slices and recursion
+  // are not supported: they have no amount for each object, or cannot be watched field by field.
+  static base::Result<FieldPath> Parse(std::string_view text);
+
+  [[nodiscard]] Steps steps() const { return steps_; }
+  // True if it leads through every element of some list.
+  [[nodiscard]] bool HasEach() const;
+  // True if the field is the status of the object, or in it.
+  [[nodiscard]] bool IsInStatus() const { return steps_.front().name == "status"; }
+  // "spec.disks[*].size", "metadata.labels[example.com/tier]": for messages.
+  [[nodiscard]] std::string ToString() const { return TextOf(steps_); }
+  static std::string TextOf(Steps steps);
+  // For json::Projection, in which lists are transparent.
+  [[nodiscard]] std::string Projected() const;
+  // A CEL expression for the optional value of the field, or of the first list on the way to it:
+  // "object.?spec.?disks". `variable` is "object" or "oldObject".
+  [[nodiscard]] std::string ToCel(std::string_view variable) const;
+
+  bool operator==(const FieldPath& other) const = default;
+
+ private:
+  explicit FieldPath(std::vector<Step> steps) : steps_(std::move(steps)) {}
+
+  std::vector<Step> steps_;  // never empty; begins with a name
+};
+
+}  // namespace quota::usage

@@ -1,0 +1,276 @@
+#include "pkg/quota/usage/usage_definition.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "pkg/api/names.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/quota/quantity_field.h"
+
+namespace quota::usage {
+namespace {
+
+template <typename T>
+using Result = base::Result<T>;
+
+base::Error NoDefinition(std::string_view field, std::string_view what) {
+  return {.code = base::ErrorCode::kMalformed,
+          .message = std::string(field).append(": ").append(what)};
+}
+
+std::string At(std::string_view list, std::size_t index) {
+  return std::string(list).append("[").append(std::to_string(index)).append("]");
+}
+
+// Null counts as absent, as in the API server.
+const json::Value* Find(const json::Value& object, std::string_view member) {
+  const json::Value* value = object.At({member});
+  return value == nullptr || value->IsNull() ? nullptr : value;
+}
+
+// The members of the list; none if it is absent.
+Result<json::Array> ListIn(const json::Value& object, std::string_view member,
+                           const std::string& field, std::size_t most) {
+  const json::Value* value = Find(object, member);
+  if (value == nullptr) return json::Array();
+  const json::Array* list = value->AsArray();
+  if (list == nullptr) return NoDefinition(field, "must be a list");
+  if (list->size() > most) {
+    return NoDefinition(field, "must have at most " + std::to_string(most) + " elements");
+  }
+  return *list;
+}
+
+Result<std::optional<FieldPath>> PathIn(const json::Value& object, std::string_view member,
+                                        const std::string& field) {
+  const json::Value* value = Find(object, member);
+  if (value == nullptr) return std::optional<FieldPath>();
+  const std::string at = field + "." + std::string(member);
+  if (value->AsString() == nullptr) return NoDefinition(at, "must be a string, as .spec.size");
+  auto path = FieldPath::Parse(*value->AsString());
+  if (!path) return NoDefinition(at, path.error().message);
+  return std::optional(std::move(*path));
+}
+
+Result<FieldPath> RequiredPathIn(const json::Value& object, std::string_view member,
+                                 const std::string& field) {
+  auto path = PathIn(object, member, field);
+  if (!path) return path.error();
+  if (!*path) return NoDefinition(field + "." + std::string(member), "is required");
+  return std::move(**path);
+}
+
+Result<std::optional<Quantity>> AmountIn(const json::Value& object, std::string_view member,
+                                         const std::string& field) {
+  const json::Value* value = Find(object, member);
+  if (value == nullptr) return std::optional<Quantity>();
+  const std::string at = field + "." + std::string(member);
+  auto amount = QuantityFrom(*value, at);
+  if (!amount) return amount.error();
+  if (amount->Sign() < 0) return NoDefinition(at, "must not be negative");
+  return std::optional(*amount);
+}
+
+Result<api::GroupResource> ResourceIn(const json::Value& object, const std::string& field) {
+  const json::Value* value = Find(object, "resource");
+  if (value == nullptr || value->AsObject() == nullptr) {
+    return NoDefinition(field, "must be an object with a resource and its group");
+  }
+  api::GroupResource resource{.group = std::string(value->StringAt({"group"})),
+                              .resource = std::string(value->StringAt({"resource"}))};
+  if (!api::IsDns1123Label(resource.resource)) {
+    return NoDefinition(field + ".resource", "must be the plural of a kind in lower case, as pods");
+  }
+  if (!resource.group.empty() && !api::IsDns1123Subdomain(resource.group)) {
+    return NoDefinition(field + ".group", "must be an API group, or \"\" for the core group");
+  }
+  return resource;
+}
+
+Result<std::string> NameIn(const json::Value& object, const std::string& field) {
+  const std::string name(object.StringAt({"name"}));
+  if (const std::string why = WhyNoName(name); !why.empty()) {
+    return NoDefinition(field + ".name", why);
+  }
+  return name;
+}
+
+Result<std::optional<AmountOfClass>> ClassIn(const json::Value& object, const std::string& field) {
+  const json::Value* value = Find(object, "class");
+  if (value == nullptr) return std::optional<AmountOfClass>();
+  const std::string at = field + ".class";
+  auto path = RequiredPathIn(*value, "path", at);
+  if (!path) return path.error();
+  auto resource = ResourceIn(*value, at + ".resource");
+  if (!resource) return resource.error();
+  auto amount = RequiredPathIn(*value, "field", at);
+  if (!amount) return amount.error();
+  return std::optional(AmountOfClass{std::move(*path), std::move(*resource), std::move(*amount)});
+}
+
+Result<Amount> AmountOf(const json::Value& object, const std::string& field) {
+  auto name = NameIn(object, field);
+  if (!name) return name.error();
+  Amount amount{.name = std::move(*name)};
+  auto path = PathIn(object, "path", field);
+  if (!path) return path.error();
+  auto of_class = ClassIn(object, field);
+  if (!of_class) return of_class.error();
+  if (path->has_value() == of_class->has_value()) {
+    return NoDefinition(field, "must have either a path or a class");
+  }
+  auto times = PathIn(object, "times", field);
+  if (!times) return times.error();
+  auto otherwise = AmountIn(object, "default", field);
+  if (!otherwise) return otherwise.error();
+  auto times_otherwise = AmountIn(object, "timesDefault", field);
+  if (!times_otherwise) return times_otherwise.error();
+  if (*times_otherwise && !*times) return NoDefinition(field + ".timesDefault", "needs times");
+  amount.path = std::move(*path);
+  amount.of_class = std::move(*of_class);
+  amount.times = std::move(*times);
+  amount.otherwise = *otherwise;
+  amount.times_otherwise = *times_otherwise;
+  return amount;
+}
+
+// Facts have one number of units of each class, so all names of a class are counted alike.
+bool CountAlike(const Amount& a, const Amount& b) {
+  return a.of_class->path == b.of_class->path && a.of_class->resource == b.of_class->resource &&
+         a.times == b.times && a.times_otherwise == b.times_otherwise;
+}
+
+Result<std::vector<Amount>> AmountsIn(const json::Value& spec) {
+  const std::string field = "spec.usage";
+  const auto list = ListIn(spec, "usage", field, kMostNames);
+  if (!list) return list.error();
+  if (list->empty()) return NoDefinition(field, "must have at least one name");
+  std::vector<Amount> amounts;
+  std::optional<std::size_t> of_class;  // the first
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    auto amount = AmountOf((*list)[i], At(field, i));
+    if (!amount) return amount.error();
+    if (std::ranges::find(amounts, amount->name, &Amount::name) != amounts.end()) {
+      return NoDefinition(At(field, i) + ".name", "is a name of another element, too");
+    }
+    if (amount->of_class && of_class && !CountAlike(amounts[*of_class], *amount)) {
+      return NoDefinition(
+          At(field, i) + ".class",
+          "must have the path, the resource and the times of " + At(field, *of_class));
+    }
+    if (amount->of_class && !of_class) of_class = i;
+    amounts.push_back(std::move(*amount));
+  }
+  return amounts;
+}
+
+Result<std::optional<CountsWhile>> CountsWhileIn(const json::Value& spec) {
+  const json::Value* value = Find(spec, "countsWhile");
+  if (value == nullptr) return std::optional<CountsWhile>();
+  const std::string field = "spec.countsWhile";
+  auto path = RequiredPathIn(*value, "path", field);
+  if (!path) return path.error();
+  if (path->HasEach()) return NoDefinition(field + ".path", "must lead to one value, without [*]");
+  const bool in = Find(*value, "in") != nullptr;
+  if (in == (Find(*value, "notIn") != nullptr)) {
+    return NoDefinition(field, "must have either in or notIn");
+  }
+  const char* const member = in ? "in" : "notIn";
+  const auto list = ListIn(*value, member, field + "." + member, kMostPhases);
+  if (!list) return list.error();
+  if (list->empty()) return NoDefinition(field + "." + member, "must have at least one value");
+  CountsWhile counts{.path = std::move(*path), .in = in};
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    if ((*list)[i].AsString() == nullptr) {
+      return NoDefinition(At(field + "." + member, i), "must be a string");
+    }
+    counts.values.push_back(*(*list)[i].AsString());
+  }
+  return std::optional(std::move(counts));
+}
+
+Result<std::vector<ScopeOfField>> ScopesIn(const json::Value& spec) {
+  const std::string field = "spec.scopes";
+  const auto list = ListIn(spec, "scopes", field, kMostScopes);
+  if (!list) return list.error();
+  std::vector<ScopeOfField> scopes;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    auto name = NameIn((*list)[i], At(field, i));
+    if (!name) return name.error();
+    if (std::ranges::find(scopes, *name, &ScopeOfField::name) != scopes.end()) {
+      return NoDefinition(At(field, i) + ".name", "is a name of another element, too");
+    }
+    auto path = RequiredPathIn((*list)[i], "path", At(field, i));
+    if (!path) return path.error();
+    if (path->HasEach()) {
+      return NoDefinition(At(field, i) + ".path", "must lead to one value, without [*]");
+    }
+    scopes.push_back({std::move(*name), std::move(*path)});
+  }
+  return scopes;
+}
+
+bool IsOrIsBelow(std::string_view domain, std::string_view other) {
+  return domain == other ||
+         (domain.ends_with(other) && domain[domain.size() - other.size() - 1] == '.');
+}
+
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+}  // namespace
+
+// kubernetes v1.36.3, pkg/apis/core/validation/validation.go, validateResourceName; apimachinery
+// v0.36.3, pkg/util/validation/validation.go, IsQualifiedName.
+std::string WhyNoName(std::string_view name) {
+  constexpr std::size_t kMostOfName = 63;
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) {
+    return "must have a domain of your own, as example.com/bucket-bytes";
+  }
+  const std::string_view domain = name.substr(0, slash);
+  const std::string_view own = name.substr(slash + 1);
+  const bool readable = !own.empty() && own.size() <= kMostOfName && IsLetterOrDigit(own.front()) &&
+                        IsLetterOrDigit(own.back()) && std::ranges::all_of(own, [](char c) {
+                          return IsLetterOrDigit(c) || c == '-' || c == '_' || c == '.';
+                        });
+  if (!api::IsDns1123Subdomain(domain) || domain.find('.') == std::string_view::npos || !readable) {
+    return "must be a domain, a slash, and at most 63 letters, digits, '-', '_' or '.', as "
+           "example.com/bucket-bytes";
+  }
+  // Kubernetes gives names with these prefixes a meaning of its own.
+  if (domain.starts_with("requests.") || domain.starts_with("limits.")) {
+    return "must not begin with requests. or limits.";
+  }
+  if (IsOrIsBelow(domain, "kubernetes.io") || IsOrIsBelow(domain, "k8s.io")) {
+    return "must not have a domain of Kubernetes";
+  }
+  return "";
+}
+
+Result<UsageDefinition> ParseUsageDefinition(const json::Value& object) {
+  UsageDefinition definition{.name = std::string(api::Name(object))};
+  const json::Value* spec = Find(object, "spec");
+  if (spec == nullptr || spec->AsObject() == nullptr) return NoDefinition("spec", "is required");
+  auto resource = ResourceIn(*spec, "spec.resource");
+  if (!resource) return resource.error();
+  definition.resource = std::move(*resource);
+  if (definition.name != definition.resource.ToString()) {
+    return NoDefinition("metadata.name", "must be " + definition.resource.ToString() +
+                                             ", so that a resource has one definition");
+  }
+  auto amounts = AmountsIn(*spec);
+  if (!amounts) return amounts.error();
+  definition.amounts = std::move(*amounts);
+  auto counts_while = CountsWhileIn(*spec);
+  if (!counts_while) return counts_while.error();
+  definition.counts_while = std::move(*counts_while);
+  auto scopes = ScopesIn(*spec);
+  if (!scopes) return scopes.error();
+  definition.scopes = std::move(*scopes);
+  return definition;
+}
+
+}  // namespace quota::usage

@@ -1,0 +1,74 @@
+#pragma once
+
+// A UsageDefinition: says what objects of one kind use, so that quotas can limit it. Its text is
+// foreign input: whoever may write it is trusted with what the daemon watches, not with its
+// memory. Values; any thread.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/api/resource.h"
+#include "pkg/base/error.h"
+#include "pkg/json/value.h"
+#include "pkg/quota/resource_list.h"
+#include "pkg/quota/usage/field_path.h"
+
+namespace quota::usage {
+
+inline constexpr std::string_view kGroup = "quota-controller-manager.io";
+inline constexpr std::string_view kKind = "UsageDefinition";
+inline constexpr std::size_t kMostNames = 64;
+inline constexpr std::size_t kMostScopes = 16;
+inline constexpr std::size_t kMostPhases = 64;  // values of countsWhile
+
+// The amount is in an object that this one names: a cluster-scoped object, such as a storage tier.
+struct AmountOfClass {
+  FieldPath path;  // of the name of the class, in the counted object
+  api::GroupResource resource;
+  FieldPath field;  // of the amount of one unit, in the class
+  bool operator==(const AmountOfClass& other) const = default;
+};
+
+// What an object uses under one name. Exactly one of `path` and `of_class` is there.
+struct Amount {
+  std::string name;  // "example.com/bucket-bytes"
+  std::optional<FieldPath> path;
+  std::optional<AmountOfClass> of_class;
+  std::optional<FieldPath> times;
+  // In place of a missing field. Nullopt: a missing field makes the amount unknown.
+  std::optional<Quantity> otherwise;
+  std::optional<Quantity> times_otherwise;
+};
+
+// An object uses nothing unless its field has, or has not, one of these values.
+struct CountsWhile {
+  FieldPath path;
+  bool in = true;  // false: the value must be none of these
+  std::vector<std::string> values;
+};
+
+// A scope that matches by the value of a field.
+struct ScopeOfField {
+  std::string name;
+  FieldPath path;
+};
+
+struct UsageDefinition {
+  std::string name;             // of the object: "buckets.storage.example.com"
+  api::GroupResource resource;  // whose objects it describes
+  std::vector<Amount> amounts;
+  std::optional<CountsWhile> counts_while;
+  std::vector<ScopeOfField> scopes;
+};
+
+// Reads the spec of a stored UsageDefinition, or of one in a file. Unknown members are ignored.
+// Errors: kMalformed, "spec.usage[1].path: <what is wrong>".
+base::Result<UsageDefinition> ParseUsageDefinition(const json::Value& object);
+
+// Checks a name that a definition may own, or a scope: a qualified name whose domain is not
+// Kubernetes' own. Returns what is wrong, "" if nothing is.
+std::string WhyNoName(std::string_view name);
+
+}  // namespace quota::usage
