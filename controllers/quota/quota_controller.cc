@@ -237,6 +237,26 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
   }
 }
 
+void QuotaController::ChangeEvaluator(const api::GroupResource& resource,
+                                      const std::function<void()>& change) {
+  const auto before = api_.evaluators.Find(resource);
+  change();
+  const auto after = api_.evaluators.Find(resource);
+  if (before == after) return;
+  std::vector<const quota::Quota*> quotas;
+  quotas.reserve(store_.size());
+  QuotaStore::Place place;
+  (void)store_.VisitSome(place, store_.size(),
+                         [&](const quota::Quota& quota) { quotas.push_back(&quota); });
+  const auto limiting = tracker_.OnEvaluator(before, after, quotas);
+  for (const quota::Quota* quota : limiting) {
+    if (cluster_) cluster_->OnEvaluator(*quota);
+    reporter_.LookSoon(quota->key);
+    queue_.Add(quota->key);
+  }
+  NoticeConstraints();
+}
+
 // An event may end the entry of the object, even if its usage did not change.
 void QuotaController::OnShown(std::string_view ns, const quota::Uid& uid) {
   for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {

@@ -75,6 +75,9 @@ class QuotaController final : public QuotaListener, public UsageListener {
   void OnClassState(const quota::Evaluator& evaluator) override;
   void OnShown(std::string_view ns, const quota::Uid& uid) override;
 
+  // `change` puts an evaluator of this resource into the quota API, or removes it. It is called
+  // once.
+  void ChangeEvaluator(const api::GroupResource& resource, const std::function<void()>& change);
   // The answers of `guarded` have changed.
   void OnGuards() { Pending().recount_all = true; }
   // The set `exempt` has changed.

@@ -20,23 +20,45 @@ bool ClassTracker::OnQuota(const quota::Quota* before, const quota::Quota* after
   bool turned = false;
   for (const quota::Evaluator& evaluator : api_.evaluators) {
     if (!evaluator.classes) continue;
+    const auto shared = api_.evaluators.Find(evaluator.resource);
     // Count the new names first, so that names in both are not dropped in between.
-    if (after != nullptr) turned = Count(evaluator, after->hard, true) || turned;
-    if (before != nullptr) turned = Count(evaluator, before->hard, false) || turned;
+    if (after != nullptr) turned = Count(shared, after->hard, true) || turned;
+    if (before != nullptr) turned = Count(shared, before->hard, false) || turned;
   }
   return turned;
 }
 
-// Returns true if the classes became needed or unneeded.
-bool ClassTracker::Count(const quota::Evaluator& evaluator, const quota::ResourceList& hard,
-                         bool more) {
-  const std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
-  if (names.empty()) return false;
-  Wanted& wanted = wanted_[evaluator.resource];
-  if (wanted.evaluator == nullptr) {
-    wanted.none = quota::ClassTable(evaluator.classes->missing, evaluator.classes->called);
+void ClassTracker::OnEvaluator(const std::shared_ptr<const quota::Evaluator>& before,
+                               const std::shared_ptr<const quota::Evaluator>& after,
+                               const std::vector<const quota::Quota*>& quotas) {
+  const bool read = before && before->classes;
+  const bool reads = after && after->classes;
+  for (const quota::Quota* quota : quotas) {
+    if (reads) Count(after, quota->hard, true);
+    if (read) Count(before, quota->hard, false);
   }
-  wanted.evaluator = &evaluator;
+  if (!reads) return;
+  const auto known = wanted_.find(after->resource);
+  if (known == wanted_.end()) return;
+  // The next look replaces a watch that reads for the former evaluator.
+  Wanted& wanted = known->second;
+  wanted.evaluator = after;
+  wanted.since = context_.scheduler->Now();
+  wanted.none = quota::ClassTable(after->classes->missing, after->classes->called);
+  wanted.kinds.reset();
+  wanted.generation = 0;
+}
+
+// Returns true if the classes became needed or unneeded.
+bool ClassTracker::Count(const std::shared_ptr<const quota::Evaluator>& evaluator,
+                         const quota::ResourceList& hard, bool more) {
+  const std::vector<std::string> names = quota::NamesOfClasses(*evaluator, hard);
+  if (names.empty()) return false;
+  Wanted& wanted = wanted_[evaluator->resource];
+  if (wanted.evaluator == nullptr) {
+    wanted.none = quota::ClassTable(evaluator->classes->missing, evaluator->classes->called);
+  }
+  wanted.evaluator = evaluator;
   const bool was_needed = !wanted.names.empty();
   for (const std::string& name : names) {
     if (more) {
@@ -188,6 +210,7 @@ void ClassTracker::NoticeMissing(Wanted& wanted) {
 
 bool ClassTracker::MustStop(const Wanted& wanted) const {
   if (!wanted.watch) return false;
+  if (wanted.watch->evaluator().revision != wanted.evaluator->revision) return true;
   const api::GroupVersionResource& resource = wanted.watch->resource();
   const api::GroupResource any_version = resource.WithoutVersion();
   if (served_.IsAbsent(any_version, ResourceScope::kCluster)) return true;
@@ -196,7 +219,7 @@ bool ClassTracker::MustStop(const Wanted& wanted) const {
 
 base::Task<void> ClassTracker::StopUnneeded() {
   const base::TimePoint now = context_.scheduler->Now();
-  std::map<std::shared_ptr<ClassWatch>, const quota::Evaluator*> stopping;
+  std::map<std::shared_ptr<ClassWatch>, std::shared_ptr<const quota::Evaluator>> stopping;
   for (auto entry = wanted_.begin(); entry != wanted_.end();) {
     Wanted& wanted = entry->second;
     const bool unneeded = wanted.names.empty() && now - wanted.unneeded_since >= kKeepUnneeded;

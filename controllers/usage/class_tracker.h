@@ -46,6 +46,10 @@ class ClassTracker {
 
   // As Tracker::OnQuota(). True if a watch should start, or stop later.
   bool OnQuota(const quota::Quota* before, const quota::Quota* after);
+  // As Tracker::OnEvaluator().
+  void OnEvaluator(const std::shared_ptr<const quota::Evaluator>& before,
+                   const std::shared_ptr<const quota::Evaluator>& after,
+                   const std::vector<const quota::Quota*>& quotas);
 
   // Returns the classes that the evaluator of this resource reads. Empty if it reads none, or if no
   // name of a quota needs them. Valid until the next suspension.
@@ -73,7 +77,7 @@ class ClassTracker {
 
  private:
   struct Wanted {
-    const quota::Evaluator* evaluator = nullptr;
+    std::shared_ptr<const quota::Evaluator> evaluator;
     // affected by classes → number of quotas with the name
     std::map<std::string, std::size_t> names;
     base::TimePoint since{};
@@ -88,7 +92,8 @@ class ClassTracker {
   void LearnKinds(Wanted& wanted);
   [[nodiscard]] bool LacksKind(const Wanted& wanted) const;
   void NoticeMissing(Wanted& wanted);
-  bool Count(const quota::Evaluator& evaluator, const quota::ResourceList& hard, bool more);
+  bool Count(const std::shared_ptr<const quota::Evaluator>& evaluator,
+             const quota::ResourceList& hard, bool more);
   [[nodiscard]] bool MustStop(const Wanted& wanted) const;
 
   TrackingContext context_;

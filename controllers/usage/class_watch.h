@@ -31,6 +31,7 @@ class ClassWatch final : public informers::CollectionSink {
   }
 
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
+  [[nodiscard]] const quota::Evaluator& evaluator() const { return evaluator_; }
   [[nodiscard]] const quota::ClassTable& table() const { return table_; }
   [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
   // True if the table was complete once.

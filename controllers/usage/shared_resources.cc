@@ -5,7 +5,8 @@ std::shared_ptr<TrackedResource> SharedResources::Acquire(
     TrackingContext context, const quota::QuotaApi& api, const api::GroupVersionResource& resource,
     const quota::Evaluator& evaluator, UsageListener& user, TrackedResource::Classes classes) {
   context.name = api.CountsAs();
-  std::shared_ptr<TrackedResource>& tracked = resources_[Key(context.name, resource)];
+  std::shared_ptr<TrackedResource>& tracked =
+      resources_[Key(context.name, resource, evaluator.revision)];
   if (tracked == nullptr) {
     tracked = std::make_shared<TrackedResource>(std::move(context), resource, evaluator);
   }
@@ -33,7 +34,7 @@ std::shared_ptr<ClassWatch> SharedResources::AcquireClasses(
     const quota::Evaluator& evaluator, UsageListener& user) {
   context.name = api.CountsAs();
   std::shared_ptr<ClassWatch>& watch =
-      classes_[ClassKey(context.name, evaluator.resource, classes)];
+      classes_[ClassKey(context.name, evaluator.resource, classes, evaluator.revision)];
   if (watch == nullptr) {
     watch = std::make_shared<ClassWatch>(std::move(context), classes, evaluator);
   }

@@ -6,6 +6,7 @@
 //
 // Single-threaded. It must outlive all trackers that use it.
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,8 +44,10 @@ class SharedResources {
 
  private:
   quota::Rules rules_;
-  using Key = std::pair<std::string, api::GroupVersionResource>;  // with the name of a quota API
-  using ClassKey = std::tuple<std::string, api::GroupResource, api::GroupVersionResource>;
+  // With the name of a quota API, and the revision of the evaluator.
+  using Key = std::tuple<std::string, api::GroupVersionResource, std::uint64_t>;
+  using ClassKey =
+      std::tuple<std::string, api::GroupResource, api::GroupVersionResource, std::uint64_t>;
 
   std::map<Key, std::shared_ptr<TrackedResource>> resources_;
   std::map<ClassKey, std::shared_ptr<ClassWatch>> classes_;  // with the evaluator's resource

@@ -83,15 +83,60 @@ std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard)
 
 void Tracker::CountNamespaces(const quota::Quota* before, const quota::Quota* after) {
   if (after != nullptr) {
-    for (const auto& resource : LimitedBy(after->hard)) ++namespaces_[resource][after->key.ns];
+    for (const auto& resource : LimitedBy(after->hard)) LimitIn(resource, after->key.ns);
   }
   if (before != nullptr) {
-    for (const auto& resource : LimitedBy(before->hard)) {
-      LimitedNamespaces& limited = namespaces_.at(resource);
-      if (--limited.at(before->key.ns) == 0) limited.erase(before->key.ns);
-      if (limited.empty()) namespaces_.erase(resource);
-    }
+    for (const auto& resource : LimitedBy(before->hard)) UnlimitIn(resource, before->key.ns);
   }
+}
+
+void Tracker::LimitIn(const api::GroupResource& resource, const std::string& ns) {
+  ++namespaces_[resource][ns];
+}
+
+void Tracker::UnlimitIn(const api::GroupResource& resource, const std::string& ns) {
+  LimitedNamespaces& limited = namespaces_.at(resource);
+  if (--limited.at(ns) == 0) limited.erase(ns);
+  if (limited.empty()) namespaces_.erase(resource);
+}
+
+bool Tracker::IsLimitedBy(const quota::Evaluator* evaluator,
+                          const quota::ResourceList& hard) const {
+  return evaluator != nullptr && (!quota::OwnedNames(*evaluator, hard).empty() ||
+                                  !quota::NamesOfClasses(*evaluator, hard).empty());
+}
+
+std::vector<const quota::Quota*> Tracker::OnEvaluator(
+    const SharedEvaluator& before, const SharedEvaluator& after,
+    const std::vector<const quota::Quota*>& quotas) {
+  const api::GroupResource resource = (after ? after : before)->resource;
+  // Without an evaluator of its own, the objects of a kind are only counted.
+  std::optional<quota::Evaluator> counter;
+  if (api_.object_counter) counter = api_.object_counter(resource);
+  const quota::Evaluator* const counted = counter ? &*counter : nullptr;
+  const quota::Evaluator* const old = before ? before.get() : counted;
+  const quota::Evaluator* const now = after ? after.get() : counted;
+  std::vector<const quota::Quota*> limiting;
+  for (const quota::Quota* quota : quotas) {
+    const auto owns = [&](const quota::Evaluator* evaluator) {
+      return evaluator != nullptr && !quota::OwnedNames(*evaluator, quota->hard).empty();
+    };
+    if (owns(now)) Want(*now);
+    if (owns(old)) Unwant(resource);
+    const bool is_limiting = IsLimitedBy(now, quota->hard);
+    const bool was_limiting = IsLimitedBy(old, quota->hard);
+    if (by_namespace_ && is_limiting) LimitIn(resource, quota->key.ns);
+    if (by_namespace_ && was_limiting) UnlimitIn(resource, quota->key.ns);
+    if (is_limiting || was_limiting) limiting.push_back(quota);
+  }
+  if (const auto wanted = wanted_.find(resource); wanted != wanted_.end() && now != nullptr) {
+    wanted->second.evaluator = *now;
+    wanted->second.since = context_.scheduler->Now();
+  }
+  classes_.OnEvaluator(before, after, quotas);
+  WantByClasses();
+  changed_->Wake();
+  return limiting;
 }
 
 const LimitedNamespaces& Tracker::NamespacesOf(const api::GroupResource& resource) const {
@@ -322,7 +367,9 @@ std::optional<api::GroupVersionResource> Tracker::ServedFor(
   return served_.HasVersion(*served) ? served : std::nullopt;
 }
 
-bool Tracker::MustMove(const TrackedResource& tracked) const {
+bool Tracker::MustMove(const Wanted& wanted) const {
+  const TrackedResource& tracked = *wanted.tracked;
+  if (tracked.evaluator().revision != wanted.evaluator.revision) return true;
   return !served_.HasVersion(tracked.resource()) && ServedFor(tracked.evaluator()).has_value();
 }
 
@@ -366,7 +413,7 @@ base::Task<void> Tracker::StopUnneeded() {
     Wanted& wanted = entry->second;
     const bool unneeded = wanted.quotas == 0 && now - wanted.unneeded_since >= kKeepUnneeded;
     const bool gone = wanted.tracked && served_.IsAbsent(entry->first);
-    const bool stops = wanted.tracked && (unneeded || gone || MustMove(*wanted.tracked));
+    const bool stops = wanted.tracked && (unneeded || gone || MustMove(wanted));
     if (stops) stopping.push_back(Leave(wanted));
     if (gone && !unneeded) wanted.known_absent = true;
     entry = unneeded ? wanted_.erase(entry) : std::next(entry);

@@ -52,6 +52,14 @@ class Tracker {
   // A quota was added, changed or removed (as QuotaListener::OnQuota), so other names may be in
   // use.
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
+  // The evaluator of a resource was added (`before` is null), replaced, or removed (`after` is
+  // null) in the quota API. `quotas` are all those that were passed to OnQuota() and not removed.
+  // Returns those that limit, or limited, objects of the resource. The resource is watched anew;
+  // until it is listed, its names are unknown.
+  using SharedEvaluator = std::shared_ptr<const quota::Evaluator>;
+  std::vector<const quota::Quota*> OnEvaluator(const SharedEvaluator& before,
+                                               const SharedEvaluator& after,
+                                               const std::vector<const quota::Quota*>& quotas);
   // The namespace belongs to these groups (Ledger::SetGroups), in all present and future ledgers.
   void SetGroups(std::string_view ns, std::vector<std::string> groups);
   // The state of a watched resource changed (as UsageListener::OnResourceState).
@@ -106,6 +114,10 @@ class Tracker {
 
   [[nodiscard]] std::map<api::GroupResource, quota::Evaluator> EvaluatorsFor(
       const quota::ResourceList& hard) const;
+  [[nodiscard]] bool IsLimitedBy(const quota::Evaluator* evaluator,
+                                 const quota::ResourceList& hard) const;
+  void LimitIn(const api::GroupResource& resource, const std::string& ns);
+  void UnlimitIn(const api::GroupResource& resource, const std::string& ns);
   void CountNames(const quota::Quota* before, const quota::Quota* after);
   void WantByClasses();
   void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
@@ -125,7 +137,7 @@ class Tracker {
   // The version that the evaluator reads.
   [[nodiscard]] std::optional<api::GroupVersionResource> ServedFor(
       const quota::Evaluator& evaluator) const;
-  [[nodiscard]] bool MustMove(const TrackedResource& tracked) const;
+  [[nodiscard]] bool MustMove(const Wanted& wanted) const;
   [[nodiscard]] base::TimePoint NextLook() const;
 
   TrackingContext context_;

@@ -17,12 +17,6 @@ bool Handles(const quota::Evaluator& evaluator, const Review& review) {
          evaluator.guard.subresources.end();
 }
 
-// Returns the evaluator of a kind whose objects are only counted.
-std::optional<quota::Evaluator> CounterOf(const quota::QuotaApi& api,
-                                          const api::GroupResource& resource) {
-  return api.object_counter ? api.object_counter(resource) : std::nullopt;
-}
-
 // Returns the uid that a reservation is for. Aggregated API servers may send a creation before the
 // object has a uid. Each call then counts as a new object, by the uid of the review.
 quota::Uid UidOf(const Review& review) {
@@ -59,15 +53,12 @@ Ask::~Ask() { --source_.asks; }
 
 std::unique_ptr<Ask> Ask::Of(QuotaSource& source, const Review& review) {
   const api::GroupResource resource = review.resource.WithoutVersion();
-  const quota::Evaluator* evaluator = source.api.EvaluatorOf(resource);
-  auto counter = evaluator == nullptr ? CounterOf(source.api, resource) : std::nullopt;
-  if (counter) evaluator = &*counter;
-  if (evaluator == nullptr || review.ns.empty()) return nullptr;
-  if (!Handles(*evaluator, review)) return nullptr;
+  auto evaluator = review.ns.empty() ? nullptr : source.api.CountedBy(resource);
+  if (evaluator == nullptr || !Handles(*evaluator, review)) return nullptr;
   std::unique_ptr<Ask> ask(new Ask(source, review));
-  ask->counter_ = std::move(counter);
+  ask->evaluator_ = std::move(evaluator);
   quota::Request& request = ask->request_;
-  request.evaluator = ask->counter_ ? &*ask->counter_ : evaluator;
+  request.evaluator = ask->evaluator_.get();
   request.object = &review.object;
   request.uid = UidOf(review);
   request.version = VersionOf(review.old_object);
@@ -95,7 +86,7 @@ Ask::Names Ask::LimitedNames() const {
 
 bool Ask::ReadsLike(const Ask& other) const {
   return source_.api.CountsAs() == other.source_.api.CountsAs() &&
-         counter_.has_value() == other.counter_.has_value() && other.reading_ != nullptr &&
+         evaluator_->revision == other.evaluator_->revision && other.reading_ != nullptr &&
          !other.reading_->under;
 }
 
@@ -147,6 +138,12 @@ base::Result<void> Ask::Resolve() {
   request_.after = std::move(after->subject);
   request_.unknown = std::move(after->unknown);
   flaw_ = facts.flaw;
+  // What cannot be read of an object concerns its own names only.
+  const Names limited = facts.now.unread.empty() ? Names() : LimitedNames();
+  const auto is_limited = [&](const std::string& name) { return limited.contains(name); };
+  if (!facts.now.unread.empty() && std::ranges::none_of(facts.now.unread, is_limited)) {
+    flaw_.clear();
+  }
   if (!reading_->before) return {};
   const quota::ObjectFacts& old_facts = *reading_->before;
   auto before = source_.objects->SubjectOf(evaluator, review_.ns, old_facts);

@@ -71,10 +71,9 @@ class Ask {
 
   QuotaSource& source_;
   const Review& review_;
-  // The evaluator of a kind that is only counted. It lives as long as its request, because a
-  // request may name any kind.
-  std::optional<quota::Evaluator> counter_;
-  quota::Request request_;                  // refers to `review_`, and to `counter_` if that is set
+  // A UsageDefinition, whose evaluator this may be, may change while the request waits.
+  std::shared_ptr<const quota::Evaluator> evaluator_;
+  quota::Request request_;                  // refers to `review_` and `evaluator_`
   std::shared_ptr<const Reading> reading_;  // its classes not resolved
   std::string flaw_;
   bool classes_read_ = false;  // unknown classes were read from the API server

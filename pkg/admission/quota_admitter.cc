@@ -78,13 +78,15 @@ std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resou
   const auto known = fields_.find(resource);
   if (known != fields_.end()) return known->second;
   std::set<std::string> fields;
+  bool stays = true;
   for (const auto& source : sources_) {
-    const quota::Evaluator* evaluator = source->api.EvaluatorOf(resource);
+    const auto evaluator = source->api.evaluators.Find(resource);
     if (evaluator == nullptr) continue;
+    stays = stays && evaluator->revision == 0;
     fields.insert(evaluator->fields.begin(), evaluator->fields.end());
     fields.insert(evaluator->guard.fields.begin(), evaluator->guard.fields.end());
   }
-  if (fields.empty()) return {};
+  if (fields.empty() || !stays) return {fields.begin(), fields.end()};
   return fields_[resource] = {fields.begin(), fields.end()};
 }
 

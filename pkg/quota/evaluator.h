@@ -5,6 +5,7 @@
 // summing, watching) is shared code. A new evaluator is one file in the folder of its quota API
 // (pkg/quota/core/…), which the build finds; no other file changes.
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -98,6 +99,8 @@ struct Evaluator {
   // object's share is then unknown, not zero.
   std::function<base::Result<ObjectFacts>(const json::Value& object, const ReadOptions& options)>
       facts_of;
+  // Differs from that of every former evaluator of the resource. 0: it is a part of the program.
+  std::uint64_t revision = 0;
   // The facts depend on ReadOptions::rules.
   bool by_rules = false;
   Guard guard = {};

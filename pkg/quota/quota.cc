@@ -34,9 +34,10 @@ json::Object Difference(const ResourceList& stored, const ResourceList& desired,
 
 }  // namespace
 
-const Evaluator* QuotaApi::EvaluatorOf(const api::GroupResource& of) const {
-  const auto found = std::ranges::find(evaluators, of, &Evaluator::resource);
-  return found == evaluators.end() ? nullptr : &*found;
+std::shared_ptr<const Evaluator> QuotaApi::CountedBy(const api::GroupResource& of) const {
+  if (auto own = evaluators.Find(of)) return own;
+  auto counter = object_counter ? object_counter(of) : std::nullopt;
+  return counter ? std::make_shared<const Evaluator>(*std::move(counter)) : nullptr;
 }
 
 bool MayRefuse(const Quota& quota) {

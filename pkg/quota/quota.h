@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@
 #include "pkg/api/selector.h"
 #include "pkg/base/error.h"
 #include "pkg/json/value.h"
-#include "pkg/quota/evaluator.h"
+#include "pkg/quota/evaluators.h"
 #include "pkg/quota/resource_list.h"
 #include "pkg/quota/scope.h"
 
@@ -35,8 +36,9 @@ struct QuotaForm {
 
 // One kind of quota with its rules. Data: nothing outside its folder names it.
 struct QuotaApi {
-  // The evaluator of this resource; null: its objects are only counted, or not even that.
-  [[nodiscard]] const Evaluator* EvaluatorOf(const api::GroupResource& of) const;
+  // The evaluator that counts objects of this resource: one of `evaluators`, or its object counter.
+  // Null: they are not counted.
+  [[nodiscard]] std::shared_ptr<const Evaluator> CountedBy(const api::GroupResource& of) const;
   // The name under which all quota APIs count that count alike.
   [[nodiscard]] const std::string& CountsAs() const { return counts_as.empty() ? name : counts_as; }
 
@@ -46,7 +48,7 @@ struct QuotaApi {
   // The name of the quota API that has the same evaluators and the same `object_counter`, so that
   // both count with the same watches; "": its own name.
   std::string counts_as;
-  std::vector<Evaluator> evaluators;
+  Evaluators evaluators;
   // The evaluator that counts any other kind by its count/<resource>.<group> name; null if this
   // quota API has none.
   std::function<std::optional<Evaluator>(const api::GroupResource& resource)> object_counter;

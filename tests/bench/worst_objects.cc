@@ -44,10 +44,10 @@ struct KindOfObject {
 
 std::vector<KindOfObject> Kinds() {
   std::vector<KindOfObject> kinds;
-  for (quota::QuotaApi& api :
+  for (const quota::QuotaApi& api :
        std::vector{quota::CoreQuotaApi(), quota::KarmadaQuotaApi(), quota::IroncoreQuotaApi()}) {
-    for (quota::Evaluator& evaluator : api.evaluators) {
-      kinds.push_back({api.name + "/" + evaluator.resource.resource, std::move(evaluator)});
+    for (const quota::Evaluator& evaluator : api.evaluators) {
+      kinds.push_back({api.name + "/" + evaluator.resource.resource, evaluator});
     }
   }
   return kinds;

@@ -433,7 +433,8 @@ void Plant(Planted planted, admission::NamespaceQuotas& here) {
 }
 
 void Plant(Planted planted, quota::QuotaApi& api) {
-  for (quota::Evaluator& evaluator : api.evaluators) {
+  const quota::Evaluators all = api.evaluators;
+  for (quota::Evaluator evaluator : all) {
     if (planted != Planted::kUnreadWhole) break;
     evaluator.facts_of =
         [facts_of = evaluator.facts_of](
@@ -443,10 +444,13 @@ void Plant(Planted planted, quota::QuotaApi& api) {
       if (!facts || facts->now.unread.empty()) return facts;
       return base::Error{.code = base::ErrorCode::kMalformed, .message = facts->flaw};
     };
+    api.evaluators.Put(std::move(evaluator));
   }
   if (planted != Planted::kMissingFree) return;
-  for (quota::Evaluator& evaluator : api.evaluators) {
-    if (evaluator.classes) evaluator.classes->missing = quota::MissingClass::kUsesNothing;
+  for (quota::Evaluator evaluator : all) {
+    if (!evaluator.classes) continue;
+    evaluator.classes->missing = quota::MissingClass::kUsesNothing;
+    api.evaluators.Put(std::move(evaluator));
   }
 }
 

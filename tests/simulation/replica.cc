@@ -367,7 +367,7 @@ bool Replica::IsLeftToFirst(std::size_t quota_api, const admission::Review& revi
   const Enforced& first = enforced_.front();
   const auto known = first.book->Look(review.ns);
   if (known.complete && !known.any) return false;
-  return first.api.EvaluatorOf(review.resource.WithoutVersion()) != nullptr;
+  return first.api.evaluators.Find(review.resource.WithoutVersion()) != nullptr;
 }
 
 void Replica::Ask(std::size_t quota_api, admission::Review review,

@@ -45,6 +45,8 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
   // As in QuotaListener.
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
   void OnQuotasSynced();
+  // The resources that the names of the quota limit may be others.
+  void OnEvaluator(const quota::Quota& quota) { Limit(nullptr, quota); }
   // Sets Promised() of a quota that is known.
   void SetPromised(const std::string& quota, quota::ResourceList promised);
   // Runs until cancelled.

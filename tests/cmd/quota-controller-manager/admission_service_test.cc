@@ -127,7 +127,7 @@ TEST_CASE("admission service: quotas of exempt namespaces do not wait for rules"
   controllers::QuotaControllerOptions options;
   f.service->Prepare("core", options);
   const quota::QuotaApi core = quota::CoreQuotaApi();
-  const quota::Evaluator& evaluator = core.evaluators.front();
+  const quota::Evaluator& evaluator = *core.evaluators.begin();
   CHECK(options.guarded(evaluator, {"quota-system", "q"}));
   CHECK_FALSE(options.guarded(evaluator, {"team-a", "q"}));
   CHECK(options.exempt->contains("quota-system"));

@@ -51,7 +51,7 @@ inline quota::QuotaApi ThingsApi() {
                       .object_counter = nullptr,
                       .counted_resource = nullptr,
                       .fields = quota::QuotaFields()};
-  api.evaluators.push_back(
+  api.evaluators.Put(
       {.resource = {"", "things"},
        .owns = [](std::string_view name) { return name == "things" || name == "cpu"; },
        .fields = {"spec.cpu"},

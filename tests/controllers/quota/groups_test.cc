@@ -229,7 +229,7 @@ TEST_CASE("groups: of the listed objects only those of entries are kept", "[cont
 
 TEST_CASE("groups: creations in one namespace share an entry", "[controllers]") {
   TrackerFixture f;
-  const quota::Evaluator* any = &f.api.evaluators.front();
+  const quota::Evaluator* any = &*f.api.evaluators.begin();
   const quota::ResourceList one{{"pods", quota::Quantity::FromInt(1)}};
   const auto plan_of = [&](const quota::Quota& quota) {
     admission::ReservePlan plan{.quota = quota, .grants = {}};

@@ -15,10 +15,7 @@ const base::WallTime kThen{std::chrono::hours(24 * 365 * 50)};
 
 const quota::Evaluator& Pods() {
   static const quota::QuotaApi api = quota::CoreQuotaApi();
-  for (const auto& evaluator : api.evaluators) {
-    if (evaluator.resource.resource == "pods") return evaluator;
-  }
-  return api.evaluators.front();
+  return *api.evaluators.Find({"", "pods"});
 }
 
 quota::Quota QuotaOf(const std::string& name, const std::string& hard, const std::string& used,

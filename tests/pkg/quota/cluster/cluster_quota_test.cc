@@ -33,10 +33,8 @@ TEST_CASE("cluster quota: names and usage are those of ResourceQuota", "[quota]"
   CHECK(cluster.name == "cluster");
   CHECK(cluster.resource.ToString() == "clusterquotas.v1alpha1.quota-controller-manager.io");
   CHECK(cluster.kind == "ClusterQuota");
-  REQUIRE(cluster.evaluators.size() == core.evaluators.size());
-  for (std::size_t i = 0; i < core.evaluators.size(); ++i) {
-    CHECK(cluster.evaluators[i].resource == core.evaluators[i].resource);
-  }
+  CHECK(std::ranges::equal(cluster.evaluators, core.evaluators, {}, &Evaluator::resource,
+                           &Evaluator::resource));
   CHECK(cluster.object_counter({"apps", "deployments"}).has_value());
   CHECK(cluster.counted_resource("count/deployments.apps") ==
         api::GroupResource{"apps", "deployments"});
