@@ -10,7 +10,7 @@ namespace differential {
 
 const quota::Evaluator& EvaluatorOf(const api::GroupResource& resource) {
   static const quota::QuotaApi core = quota::CoreQuotaApi();
-  if (const quota::Evaluator* found = core.EvaluatorOf(resource)) return *found;
+  if (const auto found = core.evaluators.Find(resource)) return *found;
   throw std::runtime_error("no evaluator for " + resource.ToString());
 }
 
