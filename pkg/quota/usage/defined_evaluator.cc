@@ -197,15 +197,16 @@ bool ReadsStatus(const Amount& amount) {
          (amount.times && amount.times->IsInStatus());
 }
 
-void AddUnknown(const std::string& name, const base::Error& why, ObjectFacts& facts) {
-  facts.now.unread.push_back(name);
-  if (facts.flaw.empty()) facts.flaw = why.message;
-}
-
-// `without_status`: amounts in the status use nothing.
+// `without_status`: amounts in the status use nothing. `reasons`, if not null, gets why each unread
+// name is unknown.
 ObjectFacts FactsOf(const UsageDefinition& definition, const json::Value& object,
-                    bool without_status) {
+                    bool without_status, Explanation* reasons = nullptr) {
   ObjectFacts facts;
+  const auto add_unknown = [&](const std::string& name, const base::Error& why) {
+    facts.now.unread.push_back(name);
+    if (facts.flaw.empty()) facts.flaw = why.message;
+    if (reasons != nullptr) reasons->unknown[name] = why.message;
+  };
   facts.now.usage.Set(CountName(definition.resource), Quantity::FromInt(1));
   for (const ScopeOfField& scope : definition.scopes) {
     if (auto text = TextAt(object, scope.path)) {
@@ -230,12 +231,12 @@ ObjectFacts FactsOf(const UsageDefinition& definition, const json::Value& object
     if (product) {
       facts.now.usage.Set(amount.name, *product);
     } else {
-      AddUnknown(amount.name, product.error(), facts);
+      add_unknown(amount.name, product.error());
     }
   }
   if (no_classes) {
     for (const Amount& amount : definition.amounts) {
-      if (amount.of_class) AddUnknown(amount.name, *no_classes, facts);
+      if (amount.of_class) add_unknown(amount.name, *no_classes);
     }
   }
   std::ranges::sort(facts.now.unread);
@@ -343,6 +344,16 @@ Evaluator EvaluatorOf(const UsageDefinition& definition) {
   evaluator.fields.assign(fields.begin(), fields.end());
   for (const ScopeOfField& scope : definition.scopes) evaluator.scopes.push_back(scope.name);
   return evaluator;
+}
+
+Explanation Explain(const UsageDefinition& definition, const json::Value& object) {
+  Explanation explanation;
+  FactsOf(definition, object, false, &explanation);
+  if (Counts(definition, object)) return explanation;
+  const FieldPath& path = definition.counts_while->path;
+  const auto text = TextAt(object, path);
+  explanation.idle = path.ToString() + (text ? " is " + *text : " is not set");
+  return explanation;
 }
 
 }  // namespace quota::usage

@@ -2,6 +2,9 @@
 
 // The evaluator of a UsageDefinition. Pure functions; any thread.
 
+#include <map>
+#include <string>
+
 #include "pkg/quota/evaluator.h"
 #include "pkg/quota/usage/usage_definition.h"
 
@@ -21,5 +24,13 @@ inline constexpr std::size_t kMostElements = 10'000;
 // At admission the status is that of the stored object: a client could write any with the object.
 // An amount in the status is not asked about there.
 Evaluator EvaluatorOf(const UsageDefinition& definition);
+
+// For people: what the facts of an object leave unsaid.
+struct Explanation {
+  std::map<std::string, std::string, std::less<>> unknown;  // why, by each name of Facts::unread
+  // The state in which it uses nothing by countsWhile: "status.phase is Released"; "" if it counts.
+  std::string idle;
+};
+Explanation Explain(const UsageDefinition& definition, const json::Value& object);
 
 }  // namespace quota::usage
