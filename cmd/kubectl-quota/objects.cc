@@ -59,6 +59,7 @@ const client::ApiResource* FindType(const client::Discovered& kinds, const std::
 // Returns kubectl's error for a type that the server does not have, with the one that may be meant.
 base::Error NoSuchType(const client::Discovered& kinds, const std::string& word) {
   std::vector<std::string> known;
+  known.reserve(kShortNames.size() + 2 * kinds.resources.size());
   for (const auto& [shortened, full] : kShortNames) known.emplace_back(shortened);
   for (const client::ApiResource& resource : kinds.resources) {
     known.push_back(resource.gvr.resource);
@@ -147,6 +148,9 @@ std::optional<std::string> Counters::NamedPlural(const std::string& group,
   const auto defined = plurals_.find({group, std::string(kind)});
   if (defined != plurals_.end() && !defined->second.empty()) return defined->second;
   if (!inspect::IsCustomGroup(group)) return GuessedResource(kind);
+  // "vms" is the plural of "VM" even if "vmis" is limited, too.
+  const api::GroupResource usual{group, GuessedResource(kind)};
+  if (std::ranges::find(limited_, usual) != limited_.end()) return usual.resource;
   for (const api::GroupResource& limited : limited_) {
     if (limited.group == group && MayBePlural(limited.resource, kind)) return limited.resource;
   }

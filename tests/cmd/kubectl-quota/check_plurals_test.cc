@@ -35,6 +35,14 @@ TEST_CASE("check: the plural of a kind is that of a quota that names it", "[kube
   CHECK_THAT(told.output, Contains("0        2       2       1       no, lacks 1"));
 }
 
+TEST_CASE("check: the usual plural of a kind goes before one that is like it", "[kubectl-quota]") {
+  Plugin plugin;
+  const Told told = plugin.CheckFiles("{apiVersion: chaos.org/v1, kind: VM, metadata: {name: a}}",
+                                      "{count/vmis.chaos.org: 5, count/vms.chaos.org: 5}");
+  CHECK_THAT(told.output,
+             Contains("count/vms.chaos.org   0        1") && !Contains("count/vmis.chaos.org"));
+}
+
 TEST_CASE("check: a definition in the files tells the plural", "[kubectl-quota]") {
   Plugin plugin;
   const std::string definition =
