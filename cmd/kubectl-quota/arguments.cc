@@ -71,8 +71,8 @@ std::optional<Leave> Finish(const RawFlags& raw, Options& options) {
   }
   CheckOptions& check = options.check;
   check.server = raw.dry_run == "server";
-  for (auto* files :
-       {&check.files, &check.quota_files, &check.limit_range_files, &options.imports.files}) {
+  for (auto* files : {&check.files, &check.quota_files, &check.limit_range_files,
+                      &options.imports.files, &options.usage_definition.files}) {
     *files = SplitList(*files);
   }
   if (!raw.quota_name.empty()) options.who.quota += "/" + raw.quota_name;
@@ -105,6 +105,19 @@ std::optional<Leave> CheckImport(const Options& options) {
   return std::nullopt;
 }
 
+std::optional<Leave> CheckUsageDefinition(const CommandRow& row, const Options& options) {
+  const std::string& action = options.usage_definition.action;
+  if (!base::IsOneOf(action, row.actions)) {
+    return WrongCall("unknown command \"" + action + "\" for " + row.name +
+                     DidYouMean(action, {row.actions.begin(), row.actions.end()}));
+  }
+  if (options.usage_definition.files.empty()) return WrongCall("--filename is required");
+  if (!options.place.selector.empty()) {
+    return WrongCall(std::string(row.name) + " reads only files, so it has no -l");
+  }
+  return std::nullopt;
+}
+
 // Checks combinations of flags that the parser cannot check.
 std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   if (!options.output.empty() && !row.outputs.contains(options.output)) {
@@ -120,6 +133,9 @@ std::optional<Leave> Check(const CommandRow& row, const Options& options) {
   }
   if (options.command == Command::kImport) {
     if (auto wrong = CheckImport(options)) return wrong;
+  }
+  if (options.command == Command::kUsageDefinition) {
+    if (auto wrong = CheckUsageDefinition(row, options)) return wrong;
   }
   if (options.watch && options.command != Command::kTop) return WrongCall("-w is for top only");
   if (options.place.all_namespaces && !options.place.ns.empty()) {
@@ -149,6 +165,7 @@ class CommandLine {
     for (const CommandRow& row : Rows()) {
       CLI::App& command = *app.add_subcommand(row.name, row.about);
       command.footer(FooterOf(row));
+      if (*row.alias != '\0') command.alias(row.alias);
       AddFlagsOf(row.command, command, options, raw);
     }
     help = app.add_subcommand("help", "Show the help of a command");
@@ -180,11 +197,13 @@ Leave Help(const CommandLine& line) {
     return {.text =
                 formatter->make_help(&line.app, line.app.get_name(), CLI::AppFormatMode::Normal)};
   }
-  const auto names = CommandNames();
-  if (!base::IsOneOf(line.topic, names)) {
-    return WrongCall("unknown command \"" + line.topic + "\"" + DidYouMean(line.topic, names));
+  const auto commands = line.app.get_subcommands(
+      [&](const CLI::App* command) { return command->check_name(line.topic); });
+  if (commands.empty()) {
+    return WrongCall("unknown command \"" + line.topic + "\"" +
+                     DidYouMean(line.topic, CommandNames()));
   }
-  return {.text = line.app.get_subcommand(line.topic)->help(line.app.get_name())};
+  return {.text = commands.front()->help(line.app.get_name())};
 }
 
 // What is wrong with a flag that this command does not have.
@@ -238,6 +257,11 @@ std::optional<Leave> Parse(CommandLine& line, const std::vector<std::string>& ar
   }
   if (line.help->parsed()) return Help(line);
   const CommandRow& row = line.Row();
+  // As kubectl does for a command that needs another word.
+  if (row.command == Command::kUsageDefinition && line.options.usage_definition.action.empty()) {
+    return Leave{.exit_code = 2,
+                 .text = line.app.get_subcommand(row.name)->help(line.app.get_name())};
+  }
   line.options.command = line.version ? Command::kVersion : row.command;
   if (auto wrong = Finish(line.raw, line.options)) return wrong;
   return Check(row, line.options);
@@ -265,15 +289,19 @@ bool CheckOptions::ReadsStdin() const {
 const std::vector<CommandWords>& KnownCommands() {
   static const std::vector<CommandWords> commands = [] {
     const CommandLine line;
-    std::vector<CommandWords> known{{"", {}, FlagsIn(line.app)}};
+    std::vector<CommandWords> known{{.name = "", .flags = FlagsIn(line.app)}};
     for (const CommandRow& row : Rows()) {
-      CommandWords words{row.name, {row.outputs.begin(), row.outputs.end()}, {}};
+      CommandWords words{.name = row.name,
+                         .alias = row.alias,
+                         .outputs = {row.outputs.begin(), row.outputs.end()},
+                         .actions = {row.actions.begin(), row.actions.end()},
+                         .flags = {}};
       for (Flag& flag : FlagsIn(*line.app.get_subcommand(row.name))) {
         if (flag.name != "--help") words.flags.push_back(std::move(flag));
       }
       known.push_back(std::move(words));
     }
-    known.push_back({"help", {}, {}});
+    known.push_back({.name = "help"});
     return known;
   }();
   return commands;

@@ -21,6 +21,7 @@ enum class Command {
   kSuggest,
   kImport,
   kReport,
+  kUsageDefinition,
   kComplete,
   kVersion
 };
@@ -81,6 +82,12 @@ struct ImportOptions {
   std::string enforcement = "Audit";  // of each ClusterQuota
 };
 
+struct UsageDefinitionOptions {
+  std::string action;              // "test"
+  std::vector<std::string> files;  // as in CheckOptions
+  bool recursive = false;
+};
+
 struct CompleteOptions {
   std::vector<std::string> words;  // after `kubectl quota`; the last one is incomplete
 };
@@ -99,6 +106,7 @@ struct Options {
   TreeOptions tree;
   SuggestOptions suggest;
   ImportOptions imports;
+  UsageDefinitionOptions usage_definition;
   CompleteOptions complete;
 };
 
@@ -123,9 +131,11 @@ struct Flag {
 };
 
 struct CommandWords {
-  std::string name;  // "who"; "" for what every command has
+  std::string name;   // "who"; "" for what every command has
+  std::string alias;  // another name; "" for none
   std::vector<std::string> outputs;
-  std::vector<Flag> flags;  // of this command only
+  std::vector<std::string> actions;  // what its first argument may be, if that is no name
+  std::vector<Flag> flags;           // of this command only
 };
 
 // All commands, that without a name first.

@@ -46,6 +46,7 @@ constexpr std::pair<std::string_view, std::string_view> kClusterScoped[] = {
     {"policy.karmada.io", "ClusterOverridePolicy"},
     {"policy.karmada.io", "ClusterPropagationPolicy"},
     {"quota-controller-manager.io", "ClusterQuota"},
+    {"quota-controller-manager.io", "UsageDefinition"},
     {"rbac.authorization.k8s.io", "ClusterRole"},
     {"rbac.authorization.k8s.io", "ClusterRoleBinding"},
     {"resource.k8s.io", "DeviceClass"},
@@ -73,14 +74,6 @@ base::Result<void> CheckFields(const Manifest& manifest, bool validate) {
   return WrongInput("error validating " + manifest.where + ": " + name + "unknown field " +
                     unknown +
                     "; if you choose to ignore this, turn validation off with --validate=false");
-}
-
-base::Result<void> CheckNamespace(const Manifest& manifest, const Options& options) {
-  const std::string own(api::Namespace(manifest.object));
-  if (own.empty() || options.place.ns.empty() || own == options.place.ns) return {};
-  return WrongInput(manifest.where + ": the namespace from the provided object \"" + own +
-                    "\" does not match the namespace \"" + options.place.ns +
-                    "\". You must pass '--namespace=" + own + "' to perform this operation.");
 }
 
 // Finds the kinds that are in no namespace: by the served kinds, by CustomResourceDefinitions among
@@ -128,24 +121,6 @@ void DropServerFields(json::Value& object) {
   }
 }
 
-// Of several manifests for one object the last one stands. An object with a generated name is a new
-// one each time.
-void DropRepeated(std::vector<Manifest>& manifests) {
-  std::map<inspect::ObjectName, std::size_t> later;  // positions in `kept`
-  std::vector<Manifest> kept;
-  for (auto manifest = manifests.rbegin(); manifest != manifests.rend(); ++manifest) {
-    const bool named = !api::Name(manifest->object).empty();
-    if (named) {
-      const auto [at, first] = later.emplace(inspect::NameOf(manifest->object), kept.size());
-      if (!first) ++kept[at->second].earlier;
-      if (!first) continue;
-    }
-    kept.push_back(std::move(*manifest));
-  }
-  std::ranges::reverse(kept);
-  manifests = std::move(kept);
-}
-
 }  // namespace
 
 base::Error WrongInput(const std::string& why) {
@@ -155,6 +130,32 @@ base::Error WrongInput(const std::string& why) {
 bool IsNamespace(const Manifest& manifest) {
   return api::Kind(manifest.object) == "Namespace" && api::ApiVersion(manifest.object) == "v1" &&
          !api::Name(manifest.object).empty();
+}
+
+base::Result<void> CheckNamespace(const Manifest& manifest, const Options& options) {
+  const std::string own(api::Namespace(manifest.object));
+  if (own.empty() || options.place.ns.empty() || own == options.place.ns) return {};
+  return WrongInput(manifest.where + ": the namespace from the provided object \"" + own +
+                    "\" does not match the namespace \"" + options.place.ns +
+                    "\". You must pass '--namespace=" + own + "' to perform this operation.");
+}
+
+void DropRepeated(std::vector<Manifest>& manifests) {
+  using Key = std::pair<std::string, inspect::ObjectName>;  // with the namespace
+  std::map<Key, std::size_t> later;                         // positions in `kept`
+  std::vector<Manifest> kept;
+  for (auto manifest = manifests.rbegin(); manifest != manifests.rend(); ++manifest) {
+    const bool named = !api::Name(manifest->object).empty();
+    if (named) {
+      const auto [at, first] = later.emplace(
+          Key(api::Namespace(manifest->object), inspect::NameOf(manifest->object)), kept.size());
+      if (!first) ++kept[at->second].earlier;
+      if (!first) continue;
+    }
+    kept.push_back(std::move(*manifest));
+  }
+  std::ranges::reverse(kept);
+  manifests = std::move(kept);
 }
 
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns,

@@ -18,6 +18,11 @@ using ManifestsByNamespace = std::map<std::string, std::vector<inspect::Manifest
 base::Error WrongInput(const std::string& why);
 // True for a Namespace with a name.
 bool IsNamespace(const inspect::Manifest& manifest);
+// Errors: kInvalidArgument, in kubectl's words, if -n names another namespace than the object.
+base::Result<void> CheckNamespace(const inspect::Manifest& manifest, const Options& options);
+// Of several manifests for one object the last one stands (Manifest::earlier). An object with a
+// generated name is a new one each time.
+void DropRepeated(std::vector<inspect::Manifest>& manifests);
 
 // Returns all manifests of -f, as far as a server would store them: without a status and what else
 // only a server sets, and of two for the same object the last one. Those without a namespace are

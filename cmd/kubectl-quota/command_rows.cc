@@ -6,8 +6,8 @@ namespace kubectl_quota {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 yes, or shown; 1 no, or not all is imported; 2 wrong call, or no access; 3 "
-    "check cannot tell.\n";
+    "Exit codes: 0 yes, or shown; 1 no, or not all is imported, or an amount is unknown; 2 wrong "
+    "call, or no access; 3 check cannot tell.\n";
 
 }  // namespace
 
@@ -71,6 +71,15 @@ const std::vector<CommandRow>& Rows() {
        {"html"},
        true,
        "  kubectl quota report -A -o html > quota.html   a page to share\n"},
+      {Command::kUsageDefinition,
+       "usage-definition",
+       "Show what objects of files use by the UsageDefinitions of files, without a cluster",
+       {"wide", "json", "yaml"},
+       true,
+       "  kubectl quota usage-definition test -f usage.yaml -f objects.yaml\n"
+       "                                                 what would these objects use?\n",
+       {"test"},
+       "usedef"},
       {Command::kVersion,
        "version",
        "Print the version of this plugin, and of the daemon if there is one",

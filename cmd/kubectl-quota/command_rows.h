@@ -16,7 +16,9 @@ struct CommandRow {
   const char* about;
   std::set<std::string> outputs;  // values of -o
   bool all_namespaces;
-  const char* examples;  // lines
+  const char* examples;             // lines
+  std::set<std::string> actions{};  // the words of which one must follow, if any
+  const char* alias = "";           // another name
 };
 
 // The default command first.

@@ -4,6 +4,19 @@
 #include "pkg/inspect/foreign_text.h"
 
 namespace kubectl_quota {
+namespace {
+
+base::Task<Outcome> Done(Outcome outcome) { co_return outcome; }
+
+}  // namespace
+
+std::optional<Outcome> PerformWithFiles(const Options& options, Terminal& terminal) {
+  if (options.command == Command::kUsageDefinition) return TestUsage(options, terminal);
+  if (options.command == Command::kImport && !options.imports.files.empty()) {
+    return ImportFiles(options, terminal);
+  }
+  return std::nullopt;
+}
 
 base::Task<Outcome> Perform(Session& session) {
   switch (session.options.command) {
@@ -23,6 +36,8 @@ base::Task<Outcome> Perform(Session& session) {
       return MakeReport(session);
     case Command::kTree:
       return Tree(session);
+    case Command::kUsageDefinition:
+      return Done(TestUsage(session.options, session.terminal()));
     case Command::kComplete:
       return Complete(session);
     case Command::kVersion:

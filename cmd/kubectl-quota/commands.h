@@ -6,6 +6,7 @@
 // Single-threaded. The session must outlive them.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct Session {
 
 using Outcome = base::Result<int>;
 
+// Performs what needs no cluster and no kubeconfig, whatever is there; nullopt for other commands.
+std::optional<Outcome> PerformWithFiles(const Options& options, Terminal& terminal);
 // Performs the command of the session's options.
 base::Task<Outcome> Perform(Session& session);
 // Returns the exit code; prints an error.
@@ -60,6 +63,8 @@ Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime 
                      const AskLabels& ask_labels);
 // `import` with -f. Reads only files.
 Outcome ImportFiles(const Options& options, Terminal& terminal);
+// `usage-definition test`. Reads only files.
+Outcome TestUsage(const Options& options, Terminal& terminal);
 // Reads metadata.labels of these namespaces of the cluster. Errors: also kNotFound.
 base::Task<base::Result<LabelsByNamespace>> LabelsOf(Cluster& cluster,
                                                      std::vector<std::string> namespaces);

@@ -83,7 +83,7 @@ void CompleteValue(const std::string& flag, const CommandWords& command, Complet
 const CommandWords& WordsOf(const std::string& name) {
   static const CommandWords none;
   for (const CommandWords& command : KnownCommands()) {
-    if (command.name == name && !name.empty()) return command;
+    if (!name.empty() && (command.name == name || command.alias == name)) return command;
   }
   return none;
 }
@@ -142,6 +142,7 @@ Completion CompletionOf(const Words& words) {
     }
     std::ranges::sort(completion.words);
   } else if (called.arguments == 0 || names == Names::kWorkloads) {
+    completion.words = command.actions;
     completion.names = names;
   }
   return completion;

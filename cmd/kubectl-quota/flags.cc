@@ -88,6 +88,14 @@ void AddImportFlags(CLI::App& app, ImportOptions& imports) {
       ->capture_default_str();
 }
 
+void AddUsageDefinitionFlags(CLI::App& app, UsageDefinitionOptions& options) {
+  app.add_option("ACTION", options.action, "test: show what each object uses");
+  AddMany(app, "-f,--filename", options.files,
+          "Definitions, objects, their classes, and CustomResourceDefinitions: a file, a folder, a "
+          "URL, or - for stdin; several with commas");
+  app.add_flag("-R,--recursive", options.recursive, "Read the folders in folders of -f, too");
+}
+
 }  // namespace
 
 void AddCommonFlags(CLI::App& app, Options& options, RawFlags& raw) {
@@ -126,6 +134,9 @@ void AddFlagsOf(Command command, CLI::App& app, Options& options, RawFlags& raw)
       break;
     case Command::kImport:
       AddImportFlags(app, options.imports);
+      break;
+    case Command::kUsageDefinition:
+      AddUsageDefinitionFlags(app, options.usage_definition);
       break;
     case Command::kVersion:
       app.add_flag("--client", options.only_client, "Do not ask the cluster");

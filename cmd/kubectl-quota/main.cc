@@ -1,7 +1,7 @@
 // kubectl-quota explains quotas: who uses them, why they refuse, whether something would fit.
 //
-// Exit codes: 0 for yes, or if the output is shown; 1 for no; 2 for a wrong call, or no access; 3
-// if `check` cannot tell.
+// Exit codes: 0 for yes, or if the output is shown; 1 for no, or if something in it is lost or
+// unknown; 2 for a wrong call, or no access; 3 if `check` cannot tell.
 
 #include <glog/logging.h>
 #include <signal.h>
@@ -148,8 +148,8 @@ int Run(const std::vector<std::string>& arguments) {
       return kYes;
     }
   }
-  if (parsed.options.command == Command::kImport && !parsed.options.imports.files.empty()) {
-    return Report(terminal, ImportFiles(parsed.options, terminal));
+  if (const auto outcome = PerformWithFiles(parsed.options, terminal)) {
+    return Report(terminal, *outcome);
   }
   if (!parsed.options.check.quota_files.empty()) {
     return Report(terminal, CheckOffline(parsed.options, terminal, std::chrono::system_clock::now(),

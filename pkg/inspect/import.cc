@@ -46,7 +46,7 @@ void ReadOther(const json::Value& object, ImportDraft& draft) {
   draft.Lose("-", "import knows only " + KnownKinds());
 }
 
-void Read(const Manifest& manifest, ImportDraft& draft) {
+void ReadManifest(const Manifest& manifest, ImportDraft& draft) {
   const json::Value& object = manifest.object;
   draft.Begin(manifest);
   if (api::Name(object).empty()) return draft.Lose("metadata.name", "is not set");
@@ -75,7 +75,7 @@ std::vector<api::GroupVersionResource> ImportedResources() {
 
 Imported Import(const std::vector<Manifest>& manifests, std::string_view enforcement) {
   ImportDraft draft(enforcement);
-  for (const Manifest& manifest : manifests) Read(manifest, draft);
+  for (const Manifest& manifest : manifests) ReadManifest(manifest, draft);
   return draft.Take();
 }
 

@@ -156,6 +156,11 @@ TEST_CASE("arguments: a wrong call prints one line and exits with 2", "[kubectl-
       Call{{"check", "-f", "x", "--dry-run=server", "--quota-file", "q"}, "used together"},
       Call{{"check", "-f", "x", "-k", "y"}, "-k cannot be used together with -f or -R"},
       Call{{"check", "-R", "-k", "y"}, "-k cannot be used together with -f or -R"},
+      Call{{"usage-definition"}, "usage-definition [OPTIONS] [ACTION]"},
+      Call{{"usage-definition", "tset"},
+           "unknown command \"tset\" for usage-definition; did you mean \"test\"?"},
+      Call{{"usedef", "test"}, "--filename is required"},
+      Call{{"usedef", "test", "-f", "x", "-l", "a=b"}, "reads only files, so it has no -l"},
       Call{{"--request-timeout=soon"}, "--request-timeout soon must be seconds"},
       Call{{"--request-timeout=-1s"}, "--request-timeout -1s must be seconds"},
       Call{{"--as-user-extra=scope"}, "--as-user-extra scope must be KEY=VALUE"},
@@ -170,7 +175,20 @@ TEST_CASE("arguments: a wrong call prints one line and exits with 2", "[kubectl-
   const auto parsed = ParseArguments(call.first);
   REQUIRE(parsed.leave);
   CHECK(parsed.leave->exit_code == 2);
-  CHECK_THAT(parsed.leave->text, Contains("error: ") && Contains(call.second));
+  const bool help = call.first == std::vector<std::string>{"usage-definition"};
+  CHECK_THAT(parsed.leave->text, Contains(help ? "Usage: " : "error: ") && Contains(call.second));
+}
+
+TEST_CASE("arguments: usage-definition has an alias and takes several files", "[kubectl-quota]") {
+  for (const char* name : {"usage-definition", "usedef"}) {
+    const auto parsed = ParseArguments({name, "test", "-f", "a.yaml,b.yaml", "-f", "-", "-R"});
+    REQUIRE_FALSE(parsed.leave);
+    CHECK(parsed.options.command == Command::kUsageDefinition);
+    CHECK(parsed.options.usage_definition.files ==
+          std::vector<std::string>{"a.yaml", "b.yaml", "-"});
+    CHECK(parsed.options.usage_definition.recursive);
+    CHECK_THAT(ParseArguments({"help", name}).leave->text, Contains("usage-definition test -f"));
+  }
 }
 
 TEST_CASE("arguments: help COMMAND is COMMAND --help", "[kubectl-quota]") {
@@ -206,7 +224,7 @@ TEST_CASE("arguments: help has an example of each command", "[kubectl-quota]") {
   CHECK(parsed.leave->exit_code == 0);
   for (const char* command :
        {"quota -A", "top -w", "who compute", "why deployment/web", "check -f app.yaml",
-        "quota tree", "suggest --headroom", "report -A"}) {
+        "quota tree", "suggest --headroom", "report -A", "usage-definition test -f"}) {
     CHECK_THAT(parsed.leave->text, Contains(command));
   }
 }

@@ -28,6 +28,22 @@ TEST_CASE("completion: commands, flags and values are offered where they are all
   CHECK(Text({"check", "--kust"}) == "--kustomize\n:4\n");
 }
 
+TEST_CASE("completion: the word that must follow a command is offered, also behind its alias",
+          "[kubectl-quota]") {
+  CHECK(Text({"us"}) == "usage-definition\n:4\n");
+  CHECK(Text({"help", "us"}) == "usage-definition\n:4\n");
+  for (const char* name : {"usage-definition", "usedef"}) {
+    CHECK(Text({name, ""}) == "test\n:4\n");
+    CHECK(Text({name, "x"}) == ":4\n");
+    CHECK(Text({name, "test", ""}) == ":4\n");
+    CHECK(Text({name, "test", "-f", ""}) == ":0\n");
+    CHECK(Text({name, "-f", "a.yaml", "t"}) == "test\n:4\n");
+    CHECK(Text({name, "test", "-o", ""}) == "json\nwide\nyaml\n:4\n");
+    CHECK(Text({name, "test", "--re"}) == "--request-timeout\n--recursive\n:4\n");
+    CHECK_FALSE(CompletionOf({name, ""}).AsksCluster());
+  }
+}
+
 TEST_CASE("completion: names come from the cluster, with the flags typed before",
           "[kubectl-quota]") {
   CHECK(CompletionOf({"who", ""}).names == Names::kQuotas);

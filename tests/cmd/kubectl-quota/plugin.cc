@@ -102,8 +102,8 @@ std::optional<Told> Plugin::TryAsk(const std::vector<std::string>& arguments) {
   const Captured warnings(std::cerr);
   Outcome outcome = kFailed;
   Terminal terminal({.unicode = true});
-  if (parsed.options.command == Command::kImport && !parsed.options.imports.files.empty()) {
-    outcome = ImportFiles(parsed.options, terminal);
+  if (const auto told = PerformWithFiles(parsed.options, terminal)) {
+    outcome = *told;
   } else if (!parsed.options.check.quota_files.empty()) {
     outcome = CheckOffline(parsed.options, terminal, {}, NoLabels);
   } else {

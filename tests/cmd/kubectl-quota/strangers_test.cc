@@ -121,6 +121,19 @@ TEST_CASE("strangers: every command and format shows what they wrote as harmless
       "{pods: 1, requests.cpu: 1}}}");
   const std::string files = plugin.File("m" + kEvil + ".yaml", web + "\n---\n" + custom);
   const std::string quotas = plugin.File("q.json", quota);
+  const std::string definition = Hostile::Infect(
+      "{apiVersion: quota-controller-manager.io/v1alpha1, kind: UsageDefinition, metadata: {name: "
+      "buckets.example.com}, spec: {resource: {group: example.com, resource: buckets}, usage: "
+      "[{name: example.com/size, path: .spec.size}, {name: example.com/iops, class: {path: "
+      ".spec.tier, resource: {group: example.com, resource: tiers}, field: .spec.iops}}], "
+      "countsWhile: {path: .spec.phase, notIn: [EVIL]}, scopes: [{name: example.com/tier, path: "
+      ".spec.tier}]}}");
+  const std::string buckets = Hostile::Infect(
+      "{apiVersion: v1, kind: List, items: [{apiVersion: example.com/v1, kind: Bucket, metadata: "
+      "{name: EVIL, namespace: EVIL}, spec: {size: EVIL, tier: EVIL}}, {apiVersion: "
+      "example.com/v1, kind: Bucket, metadata: {name: old}, spec: {phase: EVIL}}, {apiVersion: "
+      "EVIL/v1, kind: EVIL, metadata: {name: x}}]}");
+  const std::string usage = plugin.File("u" + kEvil + ".yaml", definition + "\n---\n" + buckets);
   const std::string broken = plugin.File("b" + kEvil + ".yaml", "a: b: c");
   const std::vector<std::vector<std::string>> calls{
       {"top"},
@@ -142,6 +155,9 @@ TEST_CASE("strangers: every command and format shows what they wrote as harmless
       {"check", "-f", broken + "absent"},
       {"suggest"},
       {"import", "-f", files},
+      {"usage-definition", "test", "-f", usage},
+      {"usage-definition", "test", "-f", usage, "-f", usage},
+      {"usage-definition", "test", "-f", files},
       {"report"},
       {"report", "-A"},
       {"version"},

@@ -1,0 +1,151 @@
+#include "pkg/inspect/defined_usage.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/api/object_meta.h"
+#include "pkg/quota/count_name.h"
+#include "pkg/quota/usage/defined_evaluator.h"
+
+namespace inspect {
+namespace {
+
+using quota::usage::Amount;
+using quota::usage::UsageDefinition;
+
+base::Error WrongDefinition(const Manifest& manifest, const std::string& why) {
+  return {.code = base::ErrorCode::kInvalidArgument,
+          .message = manifest.where + ": " + NameOf(manifest.object).ToString() + ": " + why};
+}
+
+// The class objects are those of the files: the cluster may have others.
+std::string TextOf(const base::Error& error) {
+  const bool missing = error.Is(base::ErrorCode::kNotFound);
+  return error.message + (missing ? " in the files" : "");
+}
+
+}  // namespace
+
+base::Result<void> DefinitionBook::Add(const Manifest& definition) {
+  auto parsed = quota::usage::ParseUsageDefinition(definition.object);
+  if (!parsed) return WrongDefinition(definition, parsed.error().message);
+  const auto same = entries_.find(parsed->resource);
+  if (same != entries_.end()) {
+    return WrongDefinition(definition, "spec.resource: " + parsed->resource.ToString() +
+                                           " has a definition in " + same->second.where + ", too");
+  }
+  for (const auto& [resource, other] : entries_) {
+    for (std::size_t i = 0; i < parsed->amounts.size(); ++i) {
+      const std::string& name = parsed->amounts[i].name;
+      if (!other.evaluator.owns(name)) continue;
+      return WrongDefinition(definition, "spec.usage[" + std::to_string(i) + "].name: " + name +
+                                             " is a name of the definition " +
+                                             other.definition.name + " in " + other.where +
+                                             ", too");
+    }
+  }
+  quota::Evaluator evaluator = quota::usage::EvaluatorOf(*parsed);
+  quota::ClassTable classes;
+  if (evaluator.classes) {
+    classes = quota::ClassTable(evaluator.classes->missing, evaluator.classes->called);
+  }
+  const api::GroupResource resource = parsed->resource;
+  entries_.emplace(resource, Entry{.definition = std::move(*parsed),
+                                   .where = definition.where,
+                                   .evaluator = std::move(evaluator),
+                                   .classes = std::move(classes),
+                                   .unknown = {}});
+  return {};
+}
+
+bool DefinitionBook::AddClass(const api::GroupResource& resource, const json::Value& object) {
+  bool is_class = false;
+  for (auto& [described, entry] : entries_) {
+    const auto& source = entry.evaluator.classes;
+    if (!source || source->resource != resource) continue;
+    is_class = true;
+    auto one = source->usage_of(object);
+    if (one) entry.unknown[std::string(api::Name(object))] = one->unknown;
+    entry.classes.Set(api::Name(object), std::move(one));
+  }
+  return is_class;
+}
+
+std::vector<api::GroupResource> DefinitionBook::Described() const {
+  std::vector<api::GroupResource> described;
+  for (const auto& [resource, entry] : entries_) described.push_back(resource);
+  return described;
+}
+
+std::set<api::GroupResource> DefinitionBook::Named() const {
+  std::set<api::GroupResource> named;
+  for (const auto& [resource, entry] : entries_) {
+    named.insert(resource);
+    if (entry.evaluator.classes) named.insert(entry.evaluator.classes->resource);
+  }
+  return named;
+}
+
+// Returns the usage with that of the classes, and adds what is unknown of these. Each class is
+// looked up alone, because each can have reasons of its own.
+quota::ResourceList DefinitionBook::Resolve(const Entry& entry, const quota::Facts& facts,
+                                            Reasons& unknown) {
+  quota::ResourceList usage = facts.usage;
+  for (const quota::ClassUnits& units : facts.classes) {
+    std::optional<quota::UnknownUsage> of_class;
+    usage.Add(
+        entry.classes.ResolveKnown({.usage = {}, .attributes = {}, .classes = {units}}, of_class));
+    if (!of_class) continue;
+    const auto reasons = entry.unknown.find(units.name);
+    for (const Amount& amount : entry.definition.amounts) {
+      if (!amount.of_class) continue;
+      std::string why = TextOf(of_class->why);
+      if (reasons != entry.unknown.end()) {
+        const auto reason = reasons->second.find(amount.name);
+        if (reason == reasons->second.end()) continue;
+        why = entry.evaluator.classes->called + " \"" + units.name + "\": " + reason->second;
+      }
+      unknown.emplace(amount.name, std::move(why));
+    }
+  }
+  return usage;
+}
+
+base::Result<std::optional<DefinedUsage>> DefinitionBook::UsageOf(
+    const api::GroupResource& resource, const json::Value& object) const {
+  const auto found = entries_.find(resource);
+  if (found == entries_.end()) return std::optional<DefinedUsage>();
+  const Entry& entry = found->second;
+  auto facts = entry.evaluator.facts_of(object, {});
+  if (!facts) return facts.error();
+  auto explanation = quota::usage::Explain(entry.definition, object);
+  const quota::ResourceList usage = Resolve(entry, facts->now, explanation.unknown);
+  DefinedUsage used{.api_version = std::string(api::ApiVersion(object)),
+                    .kind = std::string(api::Kind(object)),
+                    .ns = std::string(api::Namespace(object)),
+                    .object = NameOf(object),
+                    .uses = {},
+                    .count_name = quota::CountName(resource),
+                    .idle = std::move(explanation.idle),
+                    .scopes = std::move(facts->now.attributes)};
+  for (const Amount& amount : entry.definition.amounts) {
+    const auto why = explanation.unknown.find(amount.name);
+    used.uses.push_back(
+        {amount.name, usage.Get(amount.name), why == explanation.unknown.end() ? "" : why->second});
+  }
+  return std::optional(std::move(used));
+}
+
+DefinedTotal TotalOf(const std::vector<DefinedUsage>& all) {
+  DefinedTotal total;
+  for (const DefinedUsage& used : all) {
+    total.amounts.Add({{used.count_name, quota::Quantity::FromInt(1)}});
+    for (const NamedUse& use : used.uses) {
+      total.amounts.Add({{use.name, use.amount}});
+      if (!use.why.empty()) total.unknown.insert(use.name);
+    }
+  }
+  return total;
+}
+
+}  // namespace inspect
