@@ -1,9 +1,28 @@
 #include "pkg/quota/class_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace quota {
+namespace {
+
+// Adds what is unknown by one more class of an object. A class that is missing is the reason that
+// is told, because it may be read.
+void AddTo(std::optional<UnknownUsage>& unknown, UnknownUsage one) {
+  if (!unknown) {
+    unknown = std::move(one);
+    return;
+  }
+  const bool all = unknown->names.empty() || one.names.empty();
+  std::vector<std::string> names;
+  if (!all) std::ranges::set_union(unknown->names, one.names, std::back_inserter(names));
+  const bool missing = one.why.Is(base::ErrorCode::kNotFound);
+  if (missing && !unknown->why.Is(base::ErrorCode::kNotFound)) unknown->why = std::move(one.why);
+  unknown->names = std::move(names);
+}
+
+}  // namespace
 
 std::string KindClass(std::string_view group, std::string_view kind) {
   std::string name(kind);
@@ -96,7 +115,7 @@ ResourceList ClassTable::ResolveKnown(const Facts& facts,
                                       std::optional<UnknownUsage>& unknown) const {
   ResourceList usage = facts.usage;
   for (const ClassUnits& units : facts.classes) {
-    if (!unknown) unknown = UnknownOf(units.name);
+    if (auto one = UnknownOf(units.name)) AddTo(unknown, *std::move(one));
     const auto at = classes_.find(units.name);
     if (at != classes_.end()) usage.Add(at->second.one.amounts, units.units);
   }

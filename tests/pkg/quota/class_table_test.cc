@@ -53,6 +53,26 @@ TEST_CASE("classes: several classes of an object are added up", "[quota]") {
   CHECK(SumOf(ledger, classes) == "count=1,cpu=23");
 }
 
+TEST_CASE("classes: all names that some class of an object makes unknown are unknown", "[quota]") {
+  ClassTable classes(MissingClass::kUnknown, "tier");
+  ClassUsage without_cpu;
+  without_cpu.unknown["cpu"] = "cpu: is missing";
+  ClassUsage without_iops;
+  without_iops.unknown["iops"] = "iops: is missing";
+  classes.Set("a", without_cpu);
+  classes.Set("b", without_iops);
+  const auto unknown_of = [&](std::vector<ClassUnits> units) {
+    std::optional<UnknownUsage> unknown;
+    (void)classes.ResolveKnown(Of(std::move(units)).now, unknown);
+    return unknown;
+  };
+  CHECK(unknown_of({{"a", 1}, {"b", 1}})->names == std::vector<std::string>{"cpu", "iops"});
+  // A class that does not exist makes all names unknown, and is read before a decision.
+  const auto unknown = unknown_of({{"a", 1}, {"gone", 1}});
+  CHECK(unknown->names.empty());
+  CHECK(unknown->why.Is(base::ErrorCode::kNotFound));
+}
+
 TEST_CASE("classes: an equal class is not a change", "[quota]") {
   ClassTable classes;
   CHECK_FALSE(classes.Remove("a"));
