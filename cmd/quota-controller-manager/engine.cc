@@ -9,6 +9,10 @@ namespace {
 constexpr std::chrono::seconds kLookWhileAbsent{3};
 // How often the known state is checked, without a request.
 constexpr std::chrono::milliseconds kPoll{500};
+// How long the controller waits for the definitions of usage before it starts, and how often it
+// looks.
+constexpr std::chrono::seconds kAwaitsDefinitions{5};
+constexpr std::chrono::milliseconds kDefinitionsPoll{10};
 
 }  // namespace
 
@@ -108,11 +112,37 @@ base::Task<void> Engine::Run() {
     if (!MayStart()) co_await Look();
     if (co_await base::Stopping()) co_return;
     if (MayStart()) {
+      co_await AwaitDefinitions();
       co_await RunController();
       continue;
     }
     SayAbsent();
     co_await alarm->WaitUntil(scheduler_.Now() + kPoll);
+  }
+}
+
+void Engine::Define(const api::GroupResource& resource, std::optional<quota::Evaluator> evaluator) {
+  const auto change = [&] {
+    if (evaluator) {
+      api_.evaluators.Put(*std::move(evaluator));
+    } else {
+      api_.evaluators.Remove(resource);
+    }
+  };
+  if (controller_) {
+    controller_->ChangeEvaluator(resource, change);
+  } else {
+    change();
+  }
+}
+
+// If the definitions cannot be read, all else is counted and decided.
+base::Task<void> Engine::AwaitDefinitions() {
+  if (!options_.definitions_known) co_return;
+  const base::TimePoint latest = scheduler_.Now() + kAwaitsDefinitions;
+  while (!options_.definitions_known() && scheduler_.Now() < latest) {
+    if (co_await base::Stopping()) co_return;
+    co_await scheduler_.Sleep(kDefinitionsPoll);
   }
 }
 

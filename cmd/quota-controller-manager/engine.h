@@ -31,7 +31,10 @@ struct EngineOptions {
   // otherwise.
   AdmissionService* advised = nullptr;
   std::string not_enforced;  // why it is unexpectedly not enforced; logged at the start
-  bool applied = true;       // write AppliedClusterQuotas, if the quotas are ClusterQuotas
+  // True once the definitions of usage are known: no request may be decided before, because it
+  // would not be charged for their names. Null: there are none.
+  std::function<bool()> definitions_known = {};
+  bool applied = true;  // write AppliedClusterQuotas, if the quotas are ClusterQuotas
 };
 
 class Engine {
@@ -52,6 +55,15 @@ class Engine {
   base::Task<void> Run();
   // Calls QuotaController::OnLeading().
   void OnLeading();
+  // Its quota API counts the objects of the resource by this evaluator from now on; nullopt: by
+  // none that is defined.
+  void Define(const api::GroupResource& resource, std::optional<quota::Evaluator> evaluator);
+  [[nodiscard]] const quota::QuotaApi& api() const { return api_; }
+  // What it knows of the objects of a resource; null while they are not watched.
+  [[nodiscard]] const controllers::TrackedResource* Tracked(
+      const api::GroupResource& resource) const {
+    return controller_ ? controller_->tracker().Find(resource) : nullptr;
+  }
 
  private:
   [[nodiscard]] bool MayStart() const;
@@ -60,6 +72,7 @@ class Engine {
   [[nodiscard]] bool IsLookDue() const;
   [[nodiscard]] std::optional<debug::Failure> WhyNotReady() const;
   base::Task<void> Look();
+  base::Task<void> AwaitDefinitions();
   void SayAbsent();
   base::Task<void> RunController();
   void StartController();

@@ -17,6 +17,7 @@
 #include "cmd/quota-controller-manager/secure_metrics.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
 #include "cmd/quota-controller-manager/stages.h"
+#include "controllers/definitions/definition_controller.h"
 #include "pkg/accounting/timing.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
@@ -95,6 +96,8 @@ class ManagerImpl final : public Manager {
                              debug::Endpoints endpoints, std::optional<http::ServerTls> tls);
   base::Result<void> AddEngines(const client::ClusterConfig& config);
   void AddEngine(quota::QuotaApi api);
+  void FollowDefinitions();
+  [[nodiscard]] controllers::DefinedUse UseOf(const api::GroupResource& resource) const;
   [[nodiscard]] std::optional<controllers::Unenforced> TurnedOff() const;
   void AddStages(Stages& stages);
   base::Task<void> Work();
@@ -129,6 +132,8 @@ class ManagerImpl final : public Manager {
   std::string own_namespace_;                         // of the webhook's Service
   std::unique_ptr<QuotaSeries> quota_series_;
   std::vector<std::unique_ptr<Engine>> engines_;
+  std::vector<Engine*> defining_;  // those whose names UsageDefinitions add to
+  std::unique_ptr<controllers::DefinitionController> definitions_;  // null: no such engine
   std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read metrics
   std::vector<std::unique_ptr<http::Server>> servers_;
   bool stopping_ = false;
@@ -211,6 +216,7 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
             .leads = [this] { return leadership_->Leads(); },
             .somebody_leads = [this] { return witness_->MayBeHeld(kReadLease); }});
   }
+  FollowDefinitions();
   AddEngine(quota::CoreQuotaApi());
   AddEngine(quota::ClusterQuotaApi());
   AddEngine(quota::KarmadaQuotaApi());
@@ -232,8 +238,12 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                      .write_timeout = kWriteTimeout,
                      .identity = identity_,
                      .leading = [this] { return MayWrite(); }},
+      .definitions_known = {},
       .applied = options_.applied_cluster_quotas};
   if (!options_.charge_in_advance) options.controller.crowd.crowd = 0;
+  if (api.CountsAs() == quota::CoreQuotaApi().name) {
+    options.definitions_known = [this] { return definitions_->Known(); };
+  }
   if (admission_ && base::IsOneOf(api.name, options_.enforced))
     options.admission = admission_.get();
   // Only ResourceQuotas are enforced by the API server itself, after its webhooks.
@@ -248,9 +258,52 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
   }
   engines_.push_back(
       std::make_unique<Engine>(std::move(api), *served_, shared_, std::move(options)));
+  if (engines_.back()->api().CountsAs() == quota::CoreQuotaApi().name) {
+    defining_.push_back(engines_.back().get());
+  }
   engines_.back()->AddChecks(health_);
   quota_series_->Add(engines_.back()->name(),
                      [engine = engines_.back().get()] { return engine->store(); });
+}
+
+// ResourceQuotas and ClusterQuotas count alike. No other quota API takes names of others.
+void ManagerImpl::FollowDefinitions() {
+  if (!base::IsOneOf("core", options_.quota_apis) && !base::IsOneOf("cluster", options_.quota_apis))
+    return;
+  definitions_ = std::make_unique<controllers::DefinitionController>(
+      controllers::TrackingContext{
+          .executor = io_.get_executor(),
+          .scheduler = &scheduler_,
+          .client = client_.get(),
+          .reflector = {.protobuf = options_.protobuf, .backoff = accounting::kReconnect},
+          .name = "definitions",
+          .registry = &registry_,
+          .events = events_.get()},
+      *served_,
+      controllers::DefinitionHooks{
+          .define =
+              [this](const api::GroupResource& resource, std::optional<quota::Evaluator> by) {
+                for (Engine* engine : defining_) engine->Define(resource, by);
+              },
+          .use_of = [this](const api::GroupResource& resource) { return UseOf(resource); },
+          .is_built_in =
+              [core = quota::CoreQuotaApi()](const api::GroupResource& resource) {
+                return core.evaluators.Find(resource) != nullptr;
+              },
+          .leading = [this] { return MayWrite(); }});
+}
+
+controllers::DefinedUse ManagerImpl::UseOf(const api::GroupResource& resource) const {
+  for (const Engine* engine : defining_) {
+    const controllers::TrackedResource* const tracked = engine->Tracked(resource);
+    if (tracked == nullptr) continue;
+    return {.watched = true,
+            .synced = tracked->synced(),
+            .forbidden = tracked->state().forbidden,
+            .trouble = tracked->state().trouble,
+            .objects = tracked->ledger().size()};
+  }
+  return {};
 }
 
 // A daemon that only counts has promised nothing, unless one of its installation enforced before.
@@ -343,6 +396,9 @@ void ManagerImpl::AddStages(Stages& stages) {
   std::vector<StageTask> engines;
   for (const std::unique_ptr<Engine>& engine : engines_) {
     engines.push_back({"engine " + engine->name(), [&engine] { return engine->Run(); }});
+  }
+  if (definitions_) {
+    engines.push_back({"definitions", [this] { return definitions_->Run(); }});
   }
   stages.Add(std::move(engines));
   stages.Add({{"leadership", [this] { return leadership_->Run(); }}});

@@ -1,0 +1,230 @@
+#include "controllers/definitions/definition_controller.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "controllers/quota/events/uncounted.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/api/time.h"
+#include "pkg/metrics/informer_metrics.h"
+#include "pkg/quota/usage/defined_evaluator.h"
+
+namespace controllers {
+namespace {
+
+// Discovery and the state of the watched objects have changed meanwhile.
+constexpr std::chrono::milliseconds kLookAgain{500};
+// How old an answer of discovery may be while definitions are not served.
+constexpr std::chrono::seconds kOldAnswer{30};
+// A number of objects alone is not written more often than this, and no status after a failure.
+constexpr std::chrono::seconds kBetweenWrites{10};
+constexpr std::chrono::seconds kWriteTimeout{10};
+
+api::GroupResource ResourceOf(const StoredDefinition& stored) {
+  return stored.definition->resource;
+}
+
+}  // namespace
+
+api::GroupVersionResource DefinitionResource() {
+  return {.group = std::string(quota::usage::kGroup),
+          .version = "v1alpha1",
+          .resource = "usagedefinitions"};
+}
+
+DefinitionController::DefinitionController(TrackingContext context, ServedResources& served,
+                                           DefinitionHooks hooks)
+    : context_(std::move(context)),
+      served_(served),
+      hooks_(std::move(hooks)),
+      changed_(context_.scheduler->NewAlarm()),
+      metrics_(NewInformerMetrics(context_, "definitions", DefinitionResource())) {}
+
+bool DefinitionController::Known() const {
+  if (served_.LacksVersion(DefinitionResource())) return true;
+  return listed_ || (reflector_ != nullptr && reflector_->state().trouble);
+}
+
+base::Task<void> DefinitionController::Run() {
+  co_await base::DeferCancellation();
+  while (!co_await base::Stopping()) {
+    const base::TimePoint now = context_.scheduler->Now();
+    if (served_.HasVersion(DefinitionResource())) {
+      co_await Follow();
+    } else if (served_.generation() == 0 || now - served_.last_look() >= kOldAnswer) {
+      (void)co_await served_.Refresh();  // failures are logged there
+      if (served_.generation() == 0) co_await context_.scheduler->Sleep(kLookAgain);
+    } else {
+      co_await changed_->WaitUntil(now + kLookAgain);
+    }
+  }
+}
+
+base::Task<void> DefinitionController::Follow() {
+  base::TaskGroup watch(context_.executor);
+  reflector_ =
+      NewReflector(context_, DefinitionResource(), DefinitionSet::Fields(), metrics_.get(), *this);
+  watch.Spawn("definitions", [this] { return reflector_->Run(); });
+  while (!co_await base::Stopping() && !served_.LacksVersion(DefinitionResource())) {
+    if (listed_) Apply();
+    if (listed_ && hooks_.leading()) co_await WriteStatus();
+    co_await changed_->WaitUntil(context_.scheduler->Now() + kLookAgain);
+  }
+  const bool stopping = co_await base::Stopping();
+  watch.Cancel();
+  co_await watch.Join();
+  reflector_.reset();
+  if (stopping) co_return;
+  LOG(INFO) << "the server does not serve UsageDefinitions any more";
+  set_.Clear();
+  Apply();
+  listed_ = false;
+}
+
+void DefinitionController::Upsert(const json::Value& object) {
+  set_.Put(object);
+  if (listed_) Apply();
+  changed_->Wake();
+}
+
+void DefinitionController::Remove(const json::Value& object) {
+  set_.Remove(api::Name(object));
+  if (listed_) Apply();
+}
+
+// Nothing is in force before all are known: an older definition may own the names.
+void DefinitionController::EndList() {
+  set_.EndSweep();
+  LOG_IF(INFO, !std::exchange(listed_, true))
+      << "UsageDefinitions listed definitions=" << set_.stored().size();
+  Apply();
+  changed_->Wake();
+}
+
+// Names that change their owner go before they come, so that no name has two.
+void DefinitionController::Apply() {
+  verdicts_ = set_.Judge(hooks_.is_built_in);
+  std::vector<std::string> gone;
+  for (const auto& [name, defined] : defined_) {
+    const auto verdict = verdicts_.find(name);
+    if (verdict == verdicts_.end() || !verdict->second.reason.empty()) gone.push_back(name);
+  }
+  for (const std::string& name : gone) Undefine(name);
+  for (const auto& [name, stored] : set_.stored()) {
+    if (verdicts_.at(name).reason.empty()) Define(stored);
+  }
+  std::erase_if(not_before_, [&](const auto& one) { return !set_.stored().contains(one.first); });
+}
+
+// A version that is served stays, as for every counted kind.
+void DefinitionController::Define(const StoredDefinition& stored) {
+  const api::GroupResource resource = ResourceOf(stored);
+  const auto known = defined_.find(stored.definition->name);
+  Defined now{.uid = stored.uid, .generation = stored.generation};
+  if (known != defined_.end()) now.version = known->second.version;
+  const api::GroupVersionResource at{resource.group, now.version, resource.resource};
+  if (now.version.empty() || !served_.HasVersion(at)) {
+    if (const auto served = served_.Find(resource)) now.version = served->version;
+  }
+  if (known != defined_.end() && known->second == now) return;
+  quota::Evaluator evaluator = quota::usage::EvaluatorOf(*stored.definition);
+  evaluator.version = now.version;
+  evaluator.revision = ++revision_;
+  LOG(INFO) << "usage is defined resource=" << resource.ToString()
+            << " generation=" << stored.generation << " version=" << now.version;
+  defined_.insert_or_assign(stored.definition->name, std::move(now));
+  hooks_.define(resource, std::move(evaluator));
+}
+
+void DefinitionController::Undefine(const std::string& name) {
+  defined_.erase(name);
+  const std::size_t dot = name.find('.');
+  const api::GroupResource resource{
+      .group = dot == std::string::npos ? std::string() : name.substr(dot + 1),
+      .resource = name.substr(0, dot)};
+  LOG(INFO) << "usage is not defined any more resource=" << resource.ToString();
+  hooks_.define(resource, std::nullopt);
+}
+
+QuotaCondition DefinitionController::ReadyOf(const StoredDefinition& stored,
+                                             const Verdict& verdict) const {
+  QuotaCondition ready{.type = "Ready", .reason = verdict.reason, .message = verdict.message};
+  if (!ready.reason.empty()) return ready;
+  const api::GroupResource resource = ResourceOf(stored);
+  const DefinedUse use = hooks_.use_of(resource);
+  if (served_.IsAbsent(resource)) {
+    ready.reason = "NotServed";
+    ready.message = "the API server does not serve " + resource.ToString();
+  } else if (use.forbidden) {
+    ready.reason = "Forbidden";
+    ready.message = "the daemon may not list " + resource.ToString() + ": " + HowToAllow(resource);
+  } else if (use.watched && !use.synced) {
+    ready.reason = kNotCountedYet;
+    ready.message = resource.ToString() + " are not listed yet";
+    if (use.trouble) ready.message += ": " + use.trouble->message;
+  } else {
+    ready.holds = true;
+    ready.reason = use.watched ? "Counting" : "NotLimited";
+    ready.message = use.watched ? "the objects are counted under its names"
+                                : "no quota limits one of its names";
+  }
+  return ready;
+}
+
+json::Value DefinitionController::StatusOf(const std::string& name,
+                                           const StoredDefinition& stored) const {
+  const QuotaCondition ready = ReadyOf(stored, verdicts_.at(name));
+  std::vector<QuotaCondition> conditions = ProgressOf(ready);
+  conditions.insert(conditions.begin(), ready);
+  json::Value status = json::Object{{"observedGeneration", stored.generation}};
+  status.Make({"conditions"}) =
+      WithConditions(stored.status.At({"conditions"}), conditions, stored.generation,
+                     api::FormatTime(context_.scheduler->WallNow()));
+  const DefinedUse use = stored.definition ? hooks_.use_of(ResourceOf(stored)) : DefinedUse{};
+  // Null removes what is not known any more.
+  status.Make({"counted"}) =
+      use.synced ? json::Value(static_cast<std::uint64_t>(use.objects)) : json::Value();
+  return status;
+}
+
+bool DefinitionController::IsDue(const StoredDefinition& stored, const json::Value& status) const {
+  const auto same = [&](std::string_view member) {
+    const json::Value* held = stored.status.At({member});
+    return (held == nullptr ? json::Value() : *held) == *status.At({member});
+  };
+  return !same("observedGeneration") || !same("conditions") || !same("counted");
+}
+
+base::Task<void> DefinitionController::WriteStatus() {
+  std::vector<std::string> names;
+  for (const auto& [name, stored] : set_.stored()) names.push_back(name);
+  for (const std::string& name : names) {
+    const auto at = set_.stored().find(name);
+    const base::TimePoint now = context_.scheduler->Now();
+    if (at == set_.stored().end() || now < not_before_[name]) continue;
+    const StoredDefinition& stored = at->second;
+    json::Value status = StatusOf(name, stored);
+    if (!IsDue(stored, status)) continue;
+    not_before_[name] = now + kBetweenWrites;
+    json::Value patch = json::Object{{"status", std::move(status)}};
+    patch.Make({"metadata", "uid"}) = stored.uid;
+    patch.Make({"metadata", "resourceVersion"}) = stored.version;
+    client::ApiRequest request{.verb = "PATCH",
+                               .path = DefinitionResource().Path("", name, "status"),
+                               .query = {{"fieldManager", "quota-controller-manager"}},
+                               .content_type = std::string(client::kMergePatch),
+                               .body = json::Write(patch),
+                               .timeout = kWriteTimeout};
+    const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+    if (!answer && !answer.error().Is(base::ErrorCode::kConflict)) {
+      LOG(WARNING) << "the status of a UsageDefinition cannot be written definition=" << name
+                   << " error=" << json::Quote(answer.error().message);
+    }
+    if (co_await base::Stopping()) co_return;
+  }
+}
+
+}  // namespace controllers

@@ -1,0 +1,95 @@
+#pragma once
+
+// Watches UsageDefinitions while the API server serves them, puts their evaluators into the quota
+// APIs, and tells in their status what became of them. Each replica counts by them; only the leader
+// writes.
+//
+// Single-threaded. Run() must have returned before it is destroyed.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "controllers/definitions/definition_set.h"
+#include "controllers/quota/events/status_conditions.h"
+#include "controllers/usage/served_resources.h"
+#include "controllers/usage/tracked_resource.h"
+#include "informers/reflector.h"
+
+namespace controllers {
+
+// What the quota APIs know of the objects of a defined resource.
+struct DefinedUse {
+  bool watched = false;  // some quota has a name of it
+  bool synced = false;
+  bool forbidden = false;                   // the daemon may not list them
+  std::optional<base::Error> trouble = {};  // why they cannot be listed or watched
+  std::size_t objects = 0;                  // if `synced`
+};
+
+struct DefinitionHooks {
+  // From now on the objects of the resource are counted by this evaluator; nullopt: by none that is
+  // defined.
+  std::function<void(const api::GroupResource& resource, std::optional<quota::Evaluator> by)>
+      define;
+  std::function<DefinedUse(const api::GroupResource& resource)> use_of;
+  // The resource has an evaluator that is a part of the program.
+  std::function<bool(const api::GroupResource& resource)> is_built_in;
+  std::function<bool()> leading;
+};
+
+api::GroupVersionResource DefinitionResource();
+
+class DefinitionController final : public informers::CollectionSink {
+ public:
+  // `served` and all objects that `context` points to must outlive it.
+  DefinitionController(TrackingContext context, ServedResources& served, DefinitionHooks hooks);
+
+  // Runs until cancelled.
+  base::Task<void> Run();
+  // True once the definitions are in force that the API server has, or are known to be unknown. No
+  // request should be decided before.
+  [[nodiscard]] bool Known() const;
+
+  void BeginList() override { set_.BeginSweep(); }
+  void Upsert(const json::Value& object) override;
+  void Remove(const json::Value& object) override;
+  void EndList() override;
+
+ private:
+  // What an evaluator was made from.
+  struct Defined {
+    std::string uid;
+    std::int64_t generation = 0;
+    std::string version;  // of the resource
+    bool operator==(const Defined& other) const = default;
+  };
+  // Runs until the API server stops serving definitions, or until cancelled.
+  base::Task<void> Follow();
+  void Apply();
+  void Define(const StoredDefinition& stored);
+  void Undefine(const std::string& name);
+  base::Task<void> WriteStatus();
+  [[nodiscard]] QuotaCondition ReadyOf(const StoredDefinition& stored,
+                                       const Verdict& verdict) const;
+  [[nodiscard]] json::Value StatusOf(const std::string& name, const StoredDefinition& stored) const;
+  [[nodiscard]] bool IsDue(const StoredDefinition& stored, const json::Value& status) const;
+
+  TrackingContext context_;
+  ServedResources& served_;
+  DefinitionHooks hooks_;
+  DefinitionSet set_;
+  std::map<std::string, Verdict> verdicts_;
+  std::map<std::string, Defined> defined_;             // by name
+  std::map<std::string, base::TimePoint> not_before_;  // writes of a status
+  std::uint64_t revision_ = 0;
+  bool listed_ = false;
+  std::unique_ptr<base::Alarm> changed_;
+  std::unique_ptr<metrics::InformerMetrics> metrics_;
+  std::unique_ptr<informers::Reflector> reflector_;  // while definitions are served
+};
+
+}  // namespace controllers

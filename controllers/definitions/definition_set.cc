@@ -1,0 +1,99 @@
+#include "controllers/definitions/definition_set.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "pkg/api/object_meta.h"
+
+namespace controllers {
+namespace {
+
+using quota::usage::UsageDefinition;
+
+std::optional<Verdict> NameTaken(const UsageDefinition& definition,
+                                 const std::map<std::string, std::string>& owners) {
+  const auto taken = [&](const std::string& name) -> std::optional<Verdict> {
+    const auto owner = owners.find(name);
+    if (owner == owners.end()) return std::nullopt;
+    return Verdict{"NameTaken", name + " belongs to the older definition " + owner->second};
+  };
+  for (const auto& amount : definition.amounts) {
+    if (auto verdict = taken(amount.name)) return verdict;
+  }
+  for (const auto& scope : definition.scopes) {
+    if (auto verdict = taken(scope.name)) return verdict;
+  }
+  return std::nullopt;
+}
+
+void TakeNames(const UsageDefinition& definition, std::map<std::string, std::string>& owners) {
+  for (const auto& amount : definition.amounts) owners.emplace(amount.name, definition.name);
+  for (const auto& scope : definition.scopes) owners.emplace(scope.name, definition.name);
+}
+
+}  // namespace
+
+void DefinitionSet::Put(const json::Value& object) {
+  const std::string name(api::Name(object));
+  if (unseen_) {
+    if (const auto at = unseen_->find(name); at != unseen_->end()) unseen_->erase(at);
+  }
+  StoredDefinition stored{
+      .uid = std::string(api::Uid(object)),
+      .version = std::string(api::ResourceVersion(object)),
+      .created = std::string(object.StringAt({"metadata", "creationTimestamp"}))};
+  if (const json::Value* generation = object.At({"metadata", "generation"})) {
+    stored.generation = generation->AsInt64().value_or(0);
+  }
+  if (const json::Value* status = object.At({"status"})) stored.status = *status;
+  auto definition = quota::usage::ParseUsageDefinition(object);
+  if (definition) {
+    stored.definition = std::move(*definition);
+  } else {
+    stored.why = definition.error().message;
+  }
+  definitions_.insert_or_assign(name, std::move(stored));
+}
+
+void DefinitionSet::Remove(std::string_view name) {
+  if (const auto at = definitions_.find(name); at != definitions_.end()) definitions_.erase(at);
+}
+
+void DefinitionSet::BeginSweep() {
+  unseen_.emplace();
+  for (const auto& [name, stored] : definitions_) unseen_->insert(name);
+}
+
+void DefinitionSet::EndSweep() {
+  const auto gone = std::exchange(unseen_, std::nullopt);
+  if (!gone) return;
+  for (const std::string& name : *gone) Remove(name);
+}
+
+std::map<std::string, Verdict> DefinitionSet::Judge(
+    const std::function<bool(const api::GroupResource&)>& is_built_in) const {
+  std::map<std::string, Verdict> verdicts;
+  std::vector<Stored::const_pointer> oldest_first;
+  for (const auto& entry : definitions_) oldest_first.push_back(&entry);
+  std::ranges::stable_sort(
+      oldest_first, {}, [](const auto* one) -> const std::string& { return one->second.created; });
+  std::map<std::string, std::string> owners;  // of names and scopes
+  for (const auto* entry : oldest_first) {
+    const StoredDefinition& stored = entry->second;
+    Verdict& verdict = verdicts[entry->first];
+    if (!stored.definition) {
+      verdict = {"PathInvalid", stored.why};
+    } else if (is_built_in(stored.definition->resource)) {
+      verdict = {"NotSupported", "what " + stored.definition->resource.ToString() +
+                                     " use is counted under Kubernetes' own names already"};
+    } else if (auto taken = NameTaken(*stored.definition, owners)) {
+      verdict = std::move(*taken);
+    } else {
+      TakeNames(*stored.definition, owners);
+    }
+  }
+  return verdicts;
+}
+
+}  // namespace controllers

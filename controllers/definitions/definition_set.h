@@ -1,0 +1,62 @@
+#pragma once
+
+// The UsageDefinitions that the API server has, and which of them are in force. A name belongs to
+// the definition that was created first. No I/O, one thread.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "pkg/json/value.h"
+#include "pkg/quota/usage/usage_definition.h"
+
+namespace controllers {
+
+// A stored UsageDefinition.
+struct StoredDefinition {
+  std::string uid;
+  std::string version;  // metadata.resourceVersion
+  std::string created;  // as text, which sorts
+  std::int64_t generation = 0;
+  json::Value status;
+  std::optional<quota::usage::UsageDefinition> definition;
+  std::string why;  // the definition cannot be read; "": it can
+};
+
+// Whether a definition is in force.
+struct Verdict {
+  std::string reason;  // of its condition Ready; "": it is in force
+  std::string message;
+};
+
+class DefinitionSet {
+ public:
+  // Fields that Put() reads, for a reflector.
+  static std::vector<std::string> Fields() {
+    return {"metadata.creationTimestamp", "metadata.generation", "spec", "status"};
+  }
+
+  void Put(const json::Value& object);
+  void Remove(std::string_view name);
+  // A list: the definitions that are not Put() between the two calls are removed.
+  void BeginSweep();
+  void EndSweep();
+  void Clear() { definitions_.clear(); }
+
+  using Stored = std::map<std::string, StoredDefinition, std::less<>>;
+  [[nodiscard]] const Stored& stored() const { return definitions_; }
+  // Returns the verdict on each. `is_built_in`: the resource has an evaluator that is a part of the
+  // program.
+  [[nodiscard]] std::map<std::string, Verdict> Judge(
+      const std::function<bool(const api::GroupResource&)>& is_built_in) const;
+
+ private:
+  Stored definitions_;  // by name
+  std::optional<std::set<std::string, std::less<>>> unseen_;
+};
+
+}  // namespace controllers
