@@ -61,17 +61,18 @@ Quantity Quantity::Mul(const Quantity& other) const {
   const bool negative = (Sign() < 0) != (other.Sign() < 0);
   const Int128 a = nanos_ < 0 ? -nanos_ : nanos_;
   const Int128 b = other.nanos_ < 0 ? -other.nanos_ : other.nanos_;
-  // a * b / 10^9, in parts that fit: only the product of both whole parts may not.
+  // a * b / 10^9, in parts: only the product of both whole parts, and the sum, may not fit.
   const Int128 whole_a = a / kNanosPerOne;
   const Int128 rest_a = a % kNanosPerOne;
   const Int128 whole_b = b / kNanosPerOne;
   const Int128 rest_b = b % kNanosPerOne;
   const Int128 rests = RoundAwayFromZero(rest_a * rest_b, kNanosPerOne) / kNanosPerOne;
-  const Int128 least = whole_a * rest_b + rest_a * whole_b + rests;
   Int128 product = 0;
   const bool overflow = __builtin_mul_overflow(whole_a, whole_b, &product) ||
                         __builtin_mul_overflow(product, kNanosPerOne, &product) ||
-                        __builtin_add_overflow(product, least, &product);
+                        __builtin_add_overflow(product, whole_a * rest_b, &product) ||
+                        __builtin_add_overflow(product, rest_a * whole_b, &product) ||
+                        __builtin_add_overflow(product, rests, &product);
   if (overflow || IsSaturated() || other.IsSaturated()) product = kMost;
   return {negative ? -product : product, format_};
 }

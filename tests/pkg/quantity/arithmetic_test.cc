@@ -3,8 +3,10 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <limits>
+#include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pkg/quantity/quantity.h"
 
@@ -119,6 +121,91 @@ TEST_CASE("quantity: multiplication keeps value and format", "[quantity]") {
   CHECK(Q("1").Mul(-3).ToString() == "-3");
   CHECK(Quantity::FromInt(std::numeric_limits<std::int64_t>::min()).ToString() ==
         "-9223372036854775808");
+}
+
+// |a * b| / 10^9, rounded up and at most kMost, by hand: in digits of 32 bits.
+Int128 ProductOf(Int128 a, Int128 b) {
+  __extension__ typedef unsigned __int128 Uint128;
+  constexpr int kDigits = 4;
+  constexpr std::uint64_t kOne = 1'000'000'000;
+  const auto digit = [](Int128 value, int index) {
+    const auto magnitude = static_cast<Uint128>(value < 0 ? -value : value);
+    return static_cast<std::uint64_t>(magnitude >> (32 * index)) & 0xffffffffU;
+  };
+  std::vector<std::uint64_t> product(2 * kDigits);  // the lowest first
+  for (int i = 0; i < kDigits; ++i) {
+    std::uint64_t carry = 0;
+    for (int j = 0; j < kDigits; ++j) {
+      carry += product[i + j] + digit(a, i) * digit(b, j);
+      product[i + j] = carry & 0xffffffffU;
+      carry >>= 32U;
+    }
+    product[i + kDigits] = carry;
+  }
+  std::uint64_t rest = 0;
+  Int128 quotient = 0;
+  for (int i = 2 * kDigits - 1; i >= 0; --i) {
+    rest = rest << 32U | product[i];
+    if (quotient >> 95 != 0) return kMost;
+    quotient = quotient << 32U | static_cast<Int128>(rest / kOne);
+    rest %= kOne;
+  }
+  return rest != 0 && quotient != kMost ? quotient + 1 : quotient;
+}
+
+void CheckProduct(Int128 a, Int128 b) {
+  const Quantity left = Quantity::FromNanos(a, Format::kBinarySI);
+  const Quantity right = Quantity::FromNanos(b, Format::kDecimalSI);
+  const bool saturated = (left.IsSaturated() && b != 0) || (right.IsSaturated() && a != 0);
+  const Int128 magnitude = saturated ? kMost : ProductOf(a, b);
+  const Quantity product = left.Mul(right);
+  INFO(left.ToString() << " * " << right.ToString());
+  REQUIRE(product.nanos() == ((a < 0) != (b < 0) ? -magnitude : magnitude));
+  REQUIRE(product.format() == Format::kBinarySI);
+  REQUIRE(product == right.Mul(left));
+}
+
+TEST_CASE("quantity: a product of quantities is exact and rounded away from zero", "[quantity]") {
+  CHECK(Q("1536Mi").Mul(Q("2")).ToString() == "3Gi");
+  CHECK(Q("2").Mul(Q("1536Mi")).ToString() == "3221225472");
+  CHECK(Q("500m").Mul(Q("500m")).ToString() == "250m");
+  CHECK(Q("1n").Mul(Q("1n")).ToString() == "1n");
+  CHECK(Q("-1n").Mul(Q("1n")).ToString() == "-1n");
+  CHECK(Q("1e30").Mul(Q("1n")).IsSaturated());
+  CHECK(Q("1e30").Mul(Q("0")).IsZero());
+  CHECK(Q("-1e30").Mul(Q("1e30")).ToString() == "-1e30");
+  CHECK(Q("1e29").Mul(Q("1")).ToString() == "100e27");
+}
+
+TEST_CASE("quantity: products of any two quantities are as computed by hand", "[quantity]") {
+  std::vector<Int128> edges = {0};
+  for (const Int128 near : {Int128{0}, kNanosPerOne, Int128{1} << 63, Int128{1} << 64,
+                            kMost / kNanosPerOne, kMost / kNanosPerOne * kNanosPerOne, kMost}) {
+    for (const int by : {-2, -1, 0, 1, 2}) {
+      if (by > 0 && near > kMost - by) continue;
+      edges.push_back(near + by);
+      edges.push_back(-(near + by));
+    }
+  }
+  for (const Int128 a : edges) {
+    for (const Int128 b : edges) CheckProduct(a, b);
+  }
+  std::mt19937_64 random(20261129);
+  const auto any = [&] {
+    Int128 nanos = (static_cast<Int128>(random() >> 1U) << 64 | random()) >> (random() % 127);
+    if (random() % 4 == 0) nanos -= nanos % kNanosPerOne;
+    if (random() % 4 == 0 && nanos <= kMost - kNanosPerOne) {
+      nanos += kNanosPerOne - 1 - nanos % kNanosPerOne;
+    }
+    return random() % 2 == 0 ? nanos : -nanos;
+  };
+  for (int i = 0; i < 50'000; ++i) {
+    const Int128 a = any();
+    // A product that just fits, or just does not.
+    const Int128 fits = a == 0 ? 0 : kMost / (a < 0 ? -a : a);
+    CheckProduct(a, any());
+    CheckProduct(a, fits > kMost / kNanosPerOne ? kMost : fits * kNanosPerOne);
+  }
 }
 
 TEST_CASE("quantity: rounding goes away from zero and keeps whole amounts", "[quantity]") {
