@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "pkg/api/names.h"
 #include "pkg/quota/count_name.h"
 #include "pkg/quota/quantity_field.h"
 
@@ -28,7 +29,8 @@ std::optional<std::string> TextOf(const json::Value* value) {
   return std::nullopt;
 }
 
-// Visits fields of one object. Errors: kMalformed, "spec.disks[3].size: <what is wrong>".
+// Visits the fields of one object that one name needs. Errors: kMalformed, "spec.disks[3].size:
+// <what is wrong>".
 class Walk {
  public:
   // Calls leaf(const json::Value*) for each value at `steps` below `node`; with null for one that
@@ -53,6 +55,12 @@ class Walk {
     return visited ? visited : Below(FieldPath::TextOf(steps.first(1)), visited.error());
   }
 
+  // The error of a field below `step`.
+  static base::Error Below(std::string_view step, const base::Error& error) {
+    const bool joined = error.message.starts_with(':') || error.message.starts_with('[');
+    return NoAmount(std::string(step).append(joined ? "" : ".").append(error.message));
+  }
+
  private:
   template <typename Leaf>
   base::Result<void> VisitElements(const json::Value* node, Steps rest, const Leaf& leaf) {
@@ -61,7 +69,7 @@ class Walk {
     if (list == nullptr) return NoAmount(": must be a list");
     if (list->size() > left_) {
       return NoAmount(": has too many elements: at most " + std::to_string(kMostElements) +
-                      " are summed in one object");
+                      " are summed for one name");
     }
     left_ -= list->size();
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -69,11 +77,6 @@ class Walk {
       if (!visited) return Below("[" + std::to_string(i) + "]", visited.error());
     }
     return {};
-  }
-
-  static base::Error Below(std::string_view step, const base::Error& error) {
-    const bool joined = error.message.starts_with(':') || error.message.starts_with('[');
-    return NoAmount(std::string(step).append(joined ? "" : ".").append(error.message));
   }
 
   std::size_t left_ = kMostElements;
@@ -120,7 +123,8 @@ std::size_t CommonSteps(const FieldPath& path, const Amount& amount) {
   return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
-base::Result<Quantity> ProductIn(Walk& walk, const json::Value& object, const Amount& amount) {
+base::Result<Quantity> ProductIn(const json::Value& object, const Amount& amount) {
+  Walk walk;
   const Steps path = amount.path->steps();
   const std::size_t common = CommonSteps(*amount.path, amount);
   Quantity sum;
@@ -137,37 +141,66 @@ base::Result<Quantity> ProductIn(Walk& walk, const json::Value& object, const Am
   return sum;
 }
 
+// How many units of a class an object uses, kMost if that does not fit.
+base::Result<quantity::Int128> UnitsOf(Walk& walk, const json::Value* node, const Amount& amount,
+                                       std::size_t common) {
+  const auto times = TimesOf(walk, node, amount, common);
+  if (!times) return times.error();
+  if (times->IsSaturated()) return quantity::kMost;
+  if (times->IsInteger()) return times->nanos() / quantity::kNanosPerOne;
+  // Without `times` it is one.
+  return Walk::Below(FieldPath::TextOf(amount.times->steps().subspan(common)),
+                     NoAmount(": the number of a class must be whole"));
+}
+
+quantity::Int128 SumOf(quantity::Int128 a, quantity::Int128 b) {
+  quantity::Int128 sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? quantity::kMost : sum;
+}
+
+// The units by class, each class once. Who uses none of a class does not depend on it.
+std::vector<ClassUnits> Summed(std::vector<ClassUnits> classes) {
+  std::erase_if(classes, [](const ClassUnits& one) { return one.units == 0; });
+  std::ranges::sort(classes, {}, &ClassUnits::name);
+  std::vector<ClassUnits> summed;
+  for (ClassUnits& one : classes) {
+    if (!summed.empty() && summed.back().name == one.name) {
+      summed.back().units = SumOf(summed.back().units, one.units);
+    } else {
+      summed.push_back(std::move(one));
+    }
+  }
+  return summed;
+}
+
 // Adds the units of the classes that the object names.
-base::Result<void> AddUnits(Walk& walk, const json::Value& object, const Amount& amount,
-                            Facts& facts) {
+base::Result<void> AddUnits(const json::Value& object, const Amount& amount, Facts& facts) {
+  Walk walk;
   const Steps path = amount.of_class->path.steps();
   const std::size_t common = CommonSteps(amount.of_class->path, amount);
   std::vector<ClassUnits> classes;
   auto added =
       walk.Visit(&object, path.first(common), [&](const json::Value* node) -> base::Result<void> {
-        const auto times = TimesOf(walk, node, amount, common);
-        if (!times) return times.error();
-        if (!times->IsInteger()) return NoAmount(": the number of a class must be whole");
-        const quantity::Int128 units = times->nanos() / quantity::kNanosPerOne;
+        const auto units = UnitsOf(walk, node, amount, common);
+        if (!units) return units.error();
         return walk.Visit(node, path.subspan(common),
                           [&](const json::Value* value) -> base::Result<void> {
                             if (value == nullptr) return NoAmount(": is missing");
                             const std::string* name = value->AsString();
-                            if (name == nullptr) return NoAmount(": must be a string");
-                            classes.push_back({*name, units});
+                            if (name == nullptr || !api::IsDns1123Subdomain(*name)) {
+                              return NoAmount(": must be the name of an object");
+                            }
+                            classes.push_back({*name, *units});
                             return {};
                           });
       });
   if (!added) return added;
-  std::ranges::sort(classes, {}, &ClassUnits::name);
-  for (ClassUnits& one : classes) {
-    if (!facts.classes.empty() && facts.classes.back().name == one.name) {
-      // Cannot overflow: there are few elements, and none has more than the most of a quantity.
-      facts.classes.back().units += one.units;
-    } else {
-      facts.classes.push_back(std::move(one));
-    }
+  classes = Summed(std::move(classes));
+  if (classes.size() > kMostClasses) {
+    return NoAmount(amount.of_class->path.ToString() + ": has too many names: at most " +
+                    std::to_string(kMostClasses) + " classes are looked up for one object");
   }
+  facts.classes = std::move(classes);
   return {};
 }
 
@@ -181,6 +214,14 @@ std::optional<std::string> TextAt(const json::Value& object, const FieldPath& pa
         return {};
       });
   return visited ? text : std::nullopt;
+}
+
+// A long text is cut between two characters.
+std::string Cut(std::string text) {
+  if (text.size() <= kMostScopeValue) return text;
+  std::size_t end = kMostScopeValue;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "…";
 }
 
 bool Counts(const UsageDefinition& definition, const json::Value& object) {
@@ -210,24 +251,23 @@ ObjectFacts FactsOf(const UsageDefinition& definition, const json::Value& object
   facts.now.usage.Set(CountName(definition.resource), Quantity::FromInt(1));
   for (const ScopeOfField& scope : definition.scopes) {
     if (auto text = TextAt(object, scope.path)) {
-      facts.now.attributes.emplace_back(scope.name, std::move(*text));
+      facts.now.attributes.emplace_back(scope.name, Cut(std::move(*text)));
     }
   }
   std::ranges::sort(facts.now.attributes);
   if (!Counts(definition, object)) return facts;
-  Walk walk;
   std::optional<base::Error> no_classes;
   bool has_classes = false;
   for (const Amount& amount : definition.amounts) {
     if (without_status && ReadsStatus(amount)) continue;
     if (amount.of_class) {
       if (std::exchange(has_classes, true)) continue;  // all names have the same units
-      if (auto added = AddUnits(walk, object, amount, facts.now); !added) {
+      if (auto added = AddUnits(object, amount, facts.now); !added) {
         no_classes = added.error();
       }
       continue;
     }
-    const auto product = ProductIn(walk, object, amount);
+    const auto product = ProductIn(object, amount);
     if (product) {
       facts.now.usage.Set(amount.name, *product);
     } else {
@@ -256,6 +296,17 @@ std::vector<const FieldPath*> PathsOf(const UsageDefinition& definition) {
   return paths;
 }
 
+base::Result<ObjectFacts> FactsToAdmit(const UsageDefinition& definition, const json::Value& object,
+                                       const json::Value* stored) {
+  json::Value trusted = object;
+  const json::Value* status = stored == nullptr ? nullptr : stored->At({"status"});
+  if (json::Object* members = trusted.AsObject()) {
+    members->Erase("status");
+    if (status != nullptr) members->Set("status", *status);
+  }
+  return FactsOf(definition, trusted, stored == nullptr);
+}
+
 // A status is not changed by an update of the object, or the object has no subresource for it and
 // the next event shows the change.
 Guard GuardOf(const Definition& definition) {
@@ -265,30 +316,29 @@ Guard GuardOf(const Definition& definition) {
     changed.insert(path->ToCel("object") + " != " + path->ToCel("oldObject"));
   }
   std::string condition;
-  for (const std::string& one : changed)
+  for (const std::string& one : changed) {
     condition.append(condition.empty() ? "" : " || ").append(one);
-  return {.updates = !changed.empty(),
-          .update_condition = std::move(condition),
-          .subresources = {},
-          .facts_of = [definition](const json::Value& object, const json::Value* stored,
-                                   base::WallTime /*now*/) -> base::Result<ObjectFacts> {
-            json::Value trusted = object;
-            const json::Value* status = stored == nullptr ? nullptr : stored->At({"status"});
-            if (json::Object* members = trusted.AsObject()) {
-              members->Erase("status");
-              if (status != nullptr) members->Set("status", *status);
-            }
-            return FactsOf(*definition, trusted, stored == nullptr);
-          },
-          .fields = {},
-          .constraints = nullptr};
+  }
+  if (condition.size() > kMostCondition) condition.clear();
+  Guard guard{.updates = !changed.empty(),
+              .update_condition = std::move(condition),
+              .subresources = {},
+              .fields = {},
+              .constraints = nullptr};
+  if (std::ranges::any_of(PathsOf(*definition), &FieldPath::IsInStatus)) {
+    guard.facts_of = [definition](const json::Value& object, const json::Value* stored,
+                                  base::WallTime /*now*/) {
+      return FactsToAdmit(*definition, object, stored);
+    };
+  }
+  return guard;
 }
 
 ClassUsage UsageOfClass(const UsageDefinition& definition, const json::Value& object) {
   ClassUsage one;
-  Walk walk;
   for (const Amount& amount : definition.amounts) {
     if (!amount.of_class) continue;
+    Walk walk;
     const auto sum = SumOf(walk, &object, amount.of_class->field.steps(), amount.otherwise);
     if (sum) {
       one.amounts.Set(amount.name, *sum);
@@ -317,9 +367,11 @@ std::optional<ClassSource> ClassesOf(const Definition& definition) {
           },
       .called = first->of_class->resource.ToString(),
   };
+  std::set<std::string> fields;
   for (const Amount& amount : definition->amounts) {
-    if (amount.of_class) source.fields.push_back(amount.of_class->field.Projected());
+    if (amount.of_class) fields.insert(amount.of_class->field.Projected());
   }
+  source.fields.assign(fields.begin(), fields.end());
   return source;
 }
 

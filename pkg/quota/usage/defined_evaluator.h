@@ -10,8 +10,15 @@
 
 namespace quota::usage {
 
-// At most so many elements of lists are looked at in one object. Names that need more are unknown.
+// At most so many elements of lists are looked at in one object for one name. A name that needs
+// more is unknown.
 inline constexpr std::size_t kMostElements = 10'000;
+// Facts are kept for each object, so they have bounds. An object that names more classes has an
+// unknown amount; a longer value of a scope is cut, so it is no value that a quota has.
+inline constexpr std::size_t kMostClasses = 128;
+inline constexpr std::size_t kMostScopeValue = 1024;
+// A longer condition is left out: an API server refuses it, or the object that holds many.
+inline constexpr std::size_t kMostCondition = 16'384;
 
 // Returns an evaluator that also counts the objects, under count/<resource>.<group>: it takes the
 // place of the counter of their kind. It keeps a copy of the definition.

@@ -15,47 +15,60 @@ base::Error NoPath(std::string_view what) {
 bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Printable ASCII without quotes and backslashes: such a name needs no escapes in CEL, and no API
-// has others.
-bool IsPlain(char c) { return c > ' ' && c < 0x7f && c != '\'' && c != '"' && c != '\\'; }
+bool IsPrintable(char c) { return c > ' ' && c < 0x7f; }
 
 // Ends an unquoted name.
 bool EndsName(char c) { return c == '.' || c == '['; }
 
+constexpr std::string_view kEscapedDot = "\\.";
+
+std::string Unescaped(std::string_view text) {
+  std::string name;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.substr(i).starts_with(kEscapedDot)) ++i;
+    name += text[i];
+  }
+  return name;
+}
+
 // Takes ".name", in which "\." is a dot.
 base::Result<std::string> TakeName(std::string_view& rest) {
   rest.remove_prefix(1);
-  std::string name;
-  while (!rest.empty() && !EndsName(rest.front())) {
-    if (rest.starts_with("\\.")) rest.remove_prefix(1);
-    name += rest.front();
-    rest.remove_prefix(1);
+  std::size_t end = 0;
+  while (end < rest.size() && !EndsName(rest[end])) {
+    end += rest.substr(end).starts_with(kEscapedDot) ? kEscapedDot.size() : 1;
   }
+  std::string name = Unescaped(rest.substr(0, end));
+  rest.remove_prefix(end);
   if (name.empty()) return NoPath("a name must follow each dot, as in .spec.size");
   if (name == "*") return NoPath("[*] is for the elements of lists, and .* is not supported");
   return name;
 }
 
-// Takes "[*]" (returns nullopt) or "['name']".
+// Takes "[*]" (returns nullopt) or "['name']", in which "\." is a dot, too: kubectl wants it so.
 base::Result<std::optional<std::string>> TakeBracket(std::string_view& rest) {
   if (rest.starts_with("[*]")) {
     rest.remove_prefix(3);
     return std::optional<std::string>();
   }
-  const std::size_t end = rest.find("']");
+  const std::size_t end = rest.find("']", 2);
   if (!rest.starts_with("['") || end == std::string_view::npos) {
     return NoPath("only [*] and ['name'] are supported, not " + std::string(rest));
   }
-  std::optional<std::string> name(rest.substr(2, end - 2));
+  std::optional<std::string> name(Unescaped(rest.substr(2, end - 2)));
   rest.remove_prefix(end + 2);
   if (name->empty()) return NoPath("the name in [''] is empty");
   return name;
 }
 
-// A name with such a character cannot be told to the watch (json::Projection).
-bool CanBeWatched(std::string_view name) {
-  return name != "*" && name.find_first_of("[]") == std::string_view::npos &&
-         std::ranges::all_of(name, IsPlain);
+// Another name cannot be told to the watch (json::Projection), or needs escapes in CEL.
+bool IsSupported(std::string_view name) {
+  return name != "*" && name.find_first_of("[]'\"\\") == std::string_view::npos;
+}
+
+base::Error BadName() {
+  return NoPath(
+      "a name must have printable ASCII characters only, and no quotes, brackets or backslashes");
 }
 
 // Words that CEL reserves.
@@ -79,6 +92,8 @@ base::Result<FieldPath> FieldPath::Parse(std::string_view text) {
   if (text.size() > kMostBytes) {
     return NoPath("must have at most " + std::to_string(kMostBytes) + " bytes");
   }
+  // So errors can show the text.
+  if (!std::ranges::all_of(text, IsPrintable)) return BadName();
   std::vector<Step> steps;
   // ".['a.b/c']" is ".a" for a name with dots.
   std::string_view rest = text.starts_with(".[") ? text.substr(1) : text;
@@ -96,11 +111,7 @@ base::Result<FieldPath> FieldPath::Parse(std::string_view text) {
         return NoPath("a dot or a bracket must follow each bracket");
       }
     }
-    if (!steps.back().each && !CanBeWatched(steps.back().name)) {
-      return NoPath(
-          "a name must have printable ASCII characters only, and no quotes, brackets "
-          "or backslashes");
-    }
+    if (!steps.back().each && !IsSupported(steps.back().name)) return BadName();
     if (steps.size() > kMostSteps) {
       return NoPath("must have at most " + std::to_string(kMostSteps) + " steps");
     }

@@ -2,7 +2,8 @@
 
 // The path of a field in an object, as in additionalPrinterColumns[].jsonPath of a
 // CustomResourceDefinition: ".spec.size", ".spec.disks[*].size",
-// ".metadata.labels['example.com/tier']", ".metadata.labels.example\.com/tier". Values; any thread.
+// ".metadata.labels['example.com/tier']", which may be written "['example\.com/tier']", and
+// ".metadata.labels.example\.com/tier". Values; any thread.
 
 #include <span>
 #include <string>

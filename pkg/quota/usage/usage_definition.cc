@@ -77,12 +77,14 @@ Result<api::GroupResource> ResourceIn(const json::Value& object, const std::stri
   if (value == nullptr || value->AsObject() == nullptr) {
     return NoDefinition(field, "must be an object with a resource and its group");
   }
+  const json::Value* group = Find(*value, "group");
   api::GroupResource resource{.group = std::string(value->StringAt({"group"})),
                               .resource = std::string(value->StringAt({"resource"}))};
   if (!api::IsDns1123Label(resource.resource)) {
     return NoDefinition(field + ".resource", "must be the plural of a kind in lower case, as pods");
   }
-  if (!resource.group.empty() && !api::IsDns1123Subdomain(resource.group)) {
+  const bool is_text = group == nullptr || group->AsString() != nullptr;
+  if (!is_text || (!resource.group.empty() && !api::IsDns1123Subdomain(resource.group))) {
     return NoDefinition(field + ".group", "must be an API group, or \"\" for the core group");
   }
   return resource;
@@ -145,7 +147,6 @@ Result<std::vector<Amount>> AmountsIn(const json::Value& spec) {
   const std::string field = "spec.usage";
   const auto list = ListIn(spec, "usage", field, kMostNames);
   if (!list) return list.error();
-  if (list->empty()) return NoDefinition(field, "must have at least one name");
   std::vector<Amount> amounts;
   std::optional<std::size_t> of_class;  // the first
   for (std::size_t i = 0; i < list->size(); ++i) {
@@ -270,6 +271,9 @@ Result<UsageDefinition> ParseUsageDefinition(const json::Value& object) {
   auto scopes = ScopesIn(*spec);
   if (!scopes) return scopes.error();
   definition.scopes = std::move(*scopes);
+  if (definition.amounts.empty() && definition.scopes.empty()) {
+    return NoDefinition("spec.usage", "must have at least one name, if there are no scopes");
+  }
   return definition;
 }
 

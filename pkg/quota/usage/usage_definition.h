@@ -58,7 +58,7 @@ struct ScopeOfField {
 struct UsageDefinition {
   std::string name;             // of the object: "buckets.storage.example.com"
   api::GroupResource resource;  // whose objects it describes
-  std::vector<Amount> amounts;
+  std::vector<Amount> amounts;  // may be empty if there are scopes: objects are counted by them
   std::optional<CountsWhile> counts_while;
   std::vector<ScopeOfField> scopes;
 };
