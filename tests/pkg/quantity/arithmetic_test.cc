@@ -126,16 +126,16 @@ TEST_CASE("quantity: multiplication keeps value and format", "[quantity]") {
 // |a * b| / 10^9, rounded up and at most kMost, by hand: in digits of 32 bits.
 Int128 ProductOf(Int128 a, Int128 b) {
   __extension__ typedef unsigned __int128 Uint128;
-  constexpr int kDigits = 4;
+  constexpr std::size_t kDigits = 4;
   constexpr std::uint64_t kOne = 1'000'000'000;
-  const auto digit = [](Int128 value, int index) {
+  const auto digit = [](Int128 value, std::size_t index) {
     const auto magnitude = static_cast<Uint128>(value < 0 ? -value : value);
     return static_cast<std::uint64_t>(magnitude >> (32 * index)) & 0xffffffffU;
   };
   std::vector<std::uint64_t> product(2 * kDigits);  // the lowest first
-  for (int i = 0; i < kDigits; ++i) {
+  for (std::size_t i = 0; i < kDigits; ++i) {
     std::uint64_t carry = 0;
-    for (int j = 0; j < kDigits; ++j) {
+    for (std::size_t j = 0; j < kDigits; ++j) {
       carry += product[i + j] + digit(a, i) * digit(b, j);
       product[i + j] = carry & 0xffffffffU;
       carry >>= 32U;
@@ -144,7 +144,7 @@ Int128 ProductOf(Int128 a, Int128 b) {
   }
   std::uint64_t rest = 0;
   Int128 quotient = 0;
-  for (int i = 2 * kDigits - 1; i >= 0; --i) {
+  for (std::size_t i = 2 * kDigits; i-- > 0;) {
     rest = rest << 32U | product[i];
     if (quotient >> 95 != 0) return kMost;
     quotient = quotient << 32U | static_cast<Int128>(rest / kOne);

@@ -52,7 +52,7 @@ inline ObjectFacts FactsOf(const UsageDefinition& definition, std::string_view o
   INFO(object);
   const Evaluator evaluator = EvaluatorOf(definition);
   const json::Projection fields(evaluator.fields);
-  const ObjectFacts facts = FactsOf(evaluator, Json(object));
+  ObjectFacts facts = FactsOf(evaluator, Json(object));
   for (const auto& decoded : {json::ParseProjected(object, fields), json::Skim(object, fields)}) {
     REQUIRE(decoded.has_value());
     const ObjectFacts projected = FactsOf(evaluator, *decoded);
