@@ -98,8 +98,7 @@ TEST_CASE("field path: what is refused, and why", "[usage]") {
                            ".a\tb",
                            ".a\n",
                            ".\x7f",
-                           ".gr\xc3\xb6\xc3\x9f"
-                           "e",
+                           ".gr\xc3\xb6\xc3\x9f",
                            ".a\xff"}) {
     INFO(text);
     CHECK(ErrorOf(text) == bad_name);
