@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* kCollection = "/apis/quota-controller-manager.io/v1alpha1/clusterquotas";
 constexpr const char* kDefinition = "clusterquotas.quota-controller-manager.io";
+constexpr const char* kUsageDefinition = "usagedefinitions.quota-controller-manager.io";
 constexpr const char* kAppliedDefinition = "appliedclusterquotas.quota-controller-manager.io";
 
 // Creates a CRD of manifests/crds. Returns once `collection` is served.
@@ -21,6 +22,17 @@ void DefineQuotas(Api& api, const std::string& file, const std::string& collecti
   if (!definition) throw std::runtime_error(definition.error().message);
   api.Create(PathOf("customresourcedefinitions"), *definition);
   WaitServed(api, collection);
+}
+
+std::string ConditionOf(const json::Value& object, const std::string& type) {
+  const json::Value* conditions = object.At({"status", "conditions"});
+  if (conditions == nullptr) return "";
+  for (const json::Value& one : *conditions->AsArray()) {
+    if (one.StringAt({"type"}) != type) continue;
+    return std::string(one.StringAt({"status"})) + " " + std::string(one.StringAt({"reason"})) +
+           ": " + std::string(one.StringAt({"message"}));
+  }
+  return "";
 }
 
 void Undefine(Api& api, const std::string& definition) {
@@ -40,6 +52,36 @@ ClusterQuotas::ClusterQuotas(Api& api, bool installed) : api_(api), installed_(i
 
 ClusterQuotas::~ClusterQuotas() {
   if (!installed_) Undefine(api_, kDefinition);
+}
+
+UsageDefinitions::UsageDefinitions(Api& api) : api_(api) {
+  DefineQuotas(api_, "usagedefinition-crd", Path());
+}
+
+UsageDefinitions::~UsageDefinitions() { Undefine(api_, kUsageDefinition); }
+
+std::string UsageDefinitions::Path(const std::string& name) {
+  return "/apis/quota-controller-manager.io/v1alpha1/usagedefinitions" +
+         (name.empty() ? "" : "/" + name);
+}
+
+json::Value UsageDefinitions::Create(const std::string& name, const std::string& spec) {
+  json::Value object = Json(R"({"apiVersion":"quota-controller-manager.io/v1alpha1",
+      "kind":"UsageDefinition"})");
+  object.Make({"metadata", "name"}) = name;
+  object.Make({"spec"}) = Json(spec);
+  const std::size_t dot = name.find('.');
+  object.Make({"spec", "resource", "resource"}) = name.substr(0, dot);
+  object.Make({"spec", "resource", "group"}) = name.substr(dot + 1);
+  return api_.Create(Path(), object);
+}
+
+void UsageDefinitions::WaitCondition(const std::string& name, const std::string& type,
+                                     const std::string& begin) {
+  Eventually("the condition " + type + " of " + name + " is " + begin, [&]() -> std::string {
+    const std::string is = ConditionOf(api_.Get(Path(name)), type);
+    return is.starts_with(begin) ? "" : is;
+  });
 }
 
 AppliedQuotas::AppliedQuotas(Api& api) : api_(api) {
@@ -113,15 +155,7 @@ void ClusterQuotas::WaitStatus(const std::string& name, const json::Value& membe
 }
 
 std::string ClusterQuotas::Condition(const std::string& name, const std::string& type) {
-  const json::Value quota = Get(name);
-  const json::Value* conditions = quota.At({"status", "conditions"});
-  if (conditions == nullptr) return "";
-  for (const json::Value& one : *conditions->AsArray()) {
-    if (one.StringAt({"type"}) != type) continue;
-    return std::string(one.StringAt({"status"})) + " " + std::string(one.StringAt({"reason"})) +
-           ": " + std::string(one.StringAt({"message"}));
-  }
-  return "";
+  return ConditionOf(Get(name), type);
 }
 
 void ClusterQuotas::WaitCondition(const std::string& name, const std::string& type,

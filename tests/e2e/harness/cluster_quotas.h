@@ -61,6 +61,26 @@ class AppliedQuotas {
   Api& api_;
 };
 
+// The same for UsageDefinitions.
+class UsageDefinitions {
+ public:
+  explicit UsageDefinitions(Api& api);
+  ~UsageDefinitions();
+  UsageDefinitions(const UsageDefinitions&) = delete;
+  UsageDefinitions& operator=(const UsageDefinitions&) = delete;
+
+  // Returns the path of a definition; "": of the collection.
+  [[nodiscard]] static std::string Path(const std::string& name = "");
+  // `spec` without the resource, which follows from the name.
+  json::Value Create(const std::string& name, const std::string& spec);
+  [[nodiscard]] json::Value Get(const std::string& name) { return api_.Get(Path(name)); }
+  // Waits until the condition begins like that, as in ClusterQuotas.
+  void WaitCondition(const std::string& name, const std::string& type, const std::string& begin);
+
+ private:
+  Api& api_;
+};
+
 // A namespace with the label team=<team>. The destructor deletes it.
 class TeamNamespace {
  public:
@@ -85,6 +105,8 @@ class TeamNamespace {
 
 // Returns the spec of a quota over the namespaces of a team. `more` has its other members, such as
 // R"("hard":{"pods":"5"})".
+// "True Counting: text" of a status; "" without a condition of this type.
+std::string ConditionOf(const json::Value& object, const std::string& type);
 std::string SelectTeam(const std::string& team, const std::string& more);
 
 // True if there is an Event about this ClusterQuota with the reason.

@@ -1,0 +1,196 @@
+// UsageDefinitions: what objects of custom kinds use is counted and refused without code.
+#include <catch2/catch.hpp>
+
+#include "tests/e2e/harness/cluster_quotas.h"
+#include "tests/e2e/harness/custom_kind.h"
+
+namespace e2e::usage_definition_test {
+namespace {
+
+using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
+
+const AdmissionOptions kEnforced{.server = Managed(), .more_flags = {"--enforce=cluster"}};
+const AdmissionOptions kCounted{.server = Managed(), .enforce = false};
+
+// A kind with sizes, and names of its own.
+struct Buckets {
+  explicit Buckets(Scenario& s) : kind("buckets"), scenario(s) {
+    s.api().Create(PathOf("customresourcedefinitions"), kind.Definition());
+    WaitServed(s.api(), kind.Path(s.ns()));
+  }
+  ~Buckets() {
+    (void)scenario.api().Do(
+        {.verb = "DELETE", .path = PathOf("customresourcedefinitions", "", kind.Crd())});
+  }
+  Buckets(const Buckets&) = delete;
+  Buckets& operator=(const Buckets&) = delete;
+
+  [[nodiscard]] std::string Bytes() const { return kind.group + "/bytes"; }
+  [[nodiscard]] std::string Rate() const { return kind.group + "/rate"; }
+  // A definition of the amount of bytes by this path.
+  [[nodiscard]] std::string SizeBy(const std::string& path) const {
+    return R"({"usage":[{"name":")" + Bytes() + R"(","path":")" + path + R"("}]})";
+  }
+  [[nodiscard]] json::Value Object(const std::string& name, const std::string& spec) const {
+    json::Value object = kind.Object(name);
+    object.Make({"spec"}) = Json(spec);
+    return object;
+  }
+  Attempt Create(const std::string& ns, const std::string& name, const std::string& spec) {
+    return ToAttempt(scenario.api().Do(PostOf(kind.Path(ns), Object(name, spec))));
+  }
+  Attempt Change(const std::string& ns, const std::string& name, const std::string& patch) {
+    return ToAttempt(scenario.api().Do(PatchOf(kind.Path(ns, name), patch)));
+  }
+
+  CustomKind kind;
+  Scenario& scenario;
+};
+
+json::Value SpecOf(const std::string& spec) { return json::Object{{"spec", Json(spec)}}; }
+
+std::string Limits(const Quantities& hard) {
+  json::Value spec;
+  for (const auto& [name, amount] : hard) spec.Make({"hard", name}) = amount;
+  std::string text = json::Write(spec);
+  return text.substr(1, text.size() - 2);
+}
+
+}  // namespace
+
+TEST_CASE("usage definition: a ClusterQuota limits a field of a custom kind",
+          "[e2e][cluster][usage]") {
+  Admission a(kEnforced);
+  ClusterQuotas quotas(a.api());
+  UsageDefinitions definitions(a.api());
+  Buckets buckets(a.scenario());
+  const std::string bytes = buckets.Bytes();
+  const std::string team = FreshName("team");
+  const TeamNamespace ns(a.api(), team);
+  CHECK(buckets.Create(ns.name(), "before", R"({"size":"3Gi"})").ok());
+
+  definitions.Create(buckets.kind.Crd(), buckets.SizeBy(".spec.size"));
+  definitions.WaitCondition(buckets.kind.Crd(), "Ready", "True NotLimited");
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}})));
+  quotas.WaitUsed(team, {{bytes, "3Gi"}});
+  definitions.WaitCondition(buckets.kind.Crd(), "Ready", "True Counting");
+  CHECK(definitions.Get(buckets.kind.Crd()).At({"status", "counted"})->AsInt64() == 1);
+
+  CHECK(buckets.Create(ns.name(), "fits", R"({"size":"5Gi"})").ok());
+  const Attempt refused = buckets.Create(ns.name(), "large", R"({"size":"4Gi"})");
+  CHECK(refused.code == 403);
+  CHECK_THAT(refused.message, Contains("exceeded cluster quota: " + team));
+  CHECK_THAT(refused.message, Contains("requested: " + bytes + "=4Gi"));
+  // Without its size nobody knows what it uses.
+  const Attempt unknown = buckets.Create(ns.name(), "sizeless", R"({"tier":"fast"})");
+  CHECK(unknown.code == 403);
+  CHECK_THAT(unknown.message, Contains("spec.size: is missing"));
+
+  CHECK(buckets.Change(ns.name(), "fits", R"({"spec":{"size":"8Gi"}})").code == 403);
+  CHECK(buckets.Change(ns.name(), "fits", R"({"spec":{"tier":"fast"}})").ok());
+  CHECK(buckets.Change(ns.name(), "fits", R"({"spec":{"size":"7Gi"}})").ok());
+  quotas.WaitUsed(team, {{bytes, "10Gi"}});
+  a.api().Delete(buckets.kind.Path(ns.name(), "before"));
+  quotas.WaitUsed(team, {{bytes, "7Gi"}});
+}
+
+TEST_CASE("usage definition: a name follows its definition, and the rest of the quota is unmoved",
+          "[e2e][cluster][usage]") {
+  Admission a(kEnforced);
+  ClusterQuotas quotas(a.api());
+  UsageDefinitions definitions(a.api());
+  Buckets buckets(a.scenario());
+  const std::string bytes = buckets.Bytes();
+  const std::string team = FreshName("team");
+  TeamNamespace ns(a.api(), team);
+  const std::string name = buckets.kind.Crd();
+  definitions.Create(name, buckets.SizeBy(".spec.size"));
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}, {"pods", "2"}})));
+  quotas.WaitUsed(team, {{bytes, "0"}, {"pods", "0"}});
+  CHECK(buckets.Create(ns.name(), "a", R"({"size":"3Gi","quota":{"max":"5Gi"}})").ok());
+  ns.Create("p1");
+  quotas.WaitUsed(team, {{bytes, "3Gi"}, {"pods", "1"}});
+
+  a.api().MergePatch(UsageDefinitions::Path(name), SpecOf(buckets.SizeBy(".spec.quota.max")));
+  quotas.WaitUsed(team, {{bytes, "5Gi"}, {"pods", "1"}});
+  CHECK(buckets.Create(ns.name(), "b", R"({"size":"1","quota":{"max":"6Gi"}})").code == 403);
+  // What cannot be read says so, and its name keeps the last count.
+  a.api().MergePatch(UsageDefinitions::Path(name), SpecOf(buckets.SizeBy(".spec.x")));
+  definitions.WaitCondition(name, "Ready", "True Counting");
+  CHECK(buckets.Create(ns.name(), "b", R"({"size":"1"})").code == 403);
+
+  a.api().Delete(UsageDefinitions::Path(name));
+  Eventually("objects are not refused for a name without a definition", [&]() -> std::string {
+    const Attempt attempt = buckets.Create(ns.name(), "b", R"({"size":"100Gi"})");
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  ns.Create("p2");
+  CHECK(ns.Try("p3").code == 403);
+  quotas.WaitUsed(team, {{bytes, "5Gi"}, {"pods", "2"}});
+
+  definitions.Create(name, buckets.SizeBy(".spec.size"));
+  quotas.WaitUsed(team, {{bytes, "103Gi"}, {"pods", "2"}});
+}
+
+TEST_CASE("usage definition: the older definition owns a name", "[e2e][cluster][usage]") {
+  Admission a(kEnforced);
+  ClusterQuotas quotas(a.api());
+  UsageDefinitions definitions(a.api());
+  Buckets buckets(a.scenario());
+  const std::string name = buckets.kind.Crd();
+  const std::string other = "volumes." + buckets.kind.group;
+  definitions.Create(name, buckets.SizeBy(".spec.size"));
+  definitions.WaitCondition(name, "Ready", "True");
+  std::this_thread::sleep_for(1100ms);  // creation times are in seconds
+  definitions.Create(other, buckets.SizeBy(".spec.capacity"));
+  definitions.WaitCondition(other, "Ready", "False NameTaken: " + buckets.Bytes());
+  definitions.WaitCondition(other, "Stalled", "True NameTaken");
+  a.api().Delete(UsageDefinitions::Path(name));
+  definitions.WaitCondition(other, "Ready", "False NotServed");
+  definitions.Create("pods", buckets.SizeBy(".spec.size"));
+  definitions.WaitCondition("pods", "Ready", "False NotSupported");
+}
+
+TEST_CASE("usage definition: a ResourceQuota counts its names beside Kubernetes' own controller",
+          "[e2e][usage]") {
+  Admission a(kCounted);
+  UsageDefinitions definitions(a.api());
+  Buckets buckets(a.scenario());
+  const std::string bytes = buckets.Bytes();
+  Scenario& s = a.scenario();
+  definitions.Create(buckets.kind.Crd(), buckets.SizeBy(".spec.size"));
+  s.Create("resourcequotas", Quota("q", {{bytes, "10Gi"}, {"pods", "5"}}));
+  s.WaitUsed("q", {{bytes, "0"}, {"pods", "0"}});
+  CHECK(buckets.Create(s.ns(), "a", R"({"size":"3Gi"})").ok());
+  s.Create("pods", Pod("p"));
+  s.WaitUsed("q", {{bytes, "3Gi"}, {"pods", "1"}});
+  a.api().Delete(buckets.kind.Path(s.ns(), "a"));
+  s.WaitUsed("q", {{bytes, "0"}, {"pods", "1"}});
+}
+
+TEST_CASE("usage definition: a restarted daemon decides nothing before it knows the definitions",
+          "[e2e][cluster][usage]") {
+  Admission a(kEnforced);
+  ClusterQuotas quotas(a.api());
+  UsageDefinitions definitions(a.api());
+  Buckets buckets(a.scenario());
+  const std::string bytes = buckets.Bytes();
+  const std::string team = FreshName("team");
+  const TeamNamespace ns(a.api(), team);
+  definitions.Create(buckets.kind.Crd(), buckets.SizeBy(".spec.size"));
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}})));
+  quotas.WaitUsed(team, {{bytes, "0"}});
+  CHECK(buckets.Create(ns.name(), "a", R"({"size":"9Gi"})").ok());
+  for (int i = 0; i < 3; ++i) {
+    a.scenario().StopDaemon();
+    a.scenario().StartDaemon(a.daemon_options(), false);
+    Eventually("creations are refused again", [&]() -> std::string {
+      const Attempt attempt = buckets.Create(ns.name(), "b", R"({"size":"2Gi"})");
+      REQUIRE_FALSE(attempt.ok());
+      return attempt.message.find("exceeded") != std::string::npos ? "" : attempt.Text();
+    });
+  }
+}
+
+}  // namespace e2e::usage_definition_test
