@@ -1,0 +1,84 @@
+// Every file of manifests/samples/usage is read, and counts an object of its kind.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "pkg/config/yaml.h"
+#include "pkg/json/projection.h"
+#include "pkg/quota/usage/defined_evaluator.h"
+#include "tests/pkg/quota/quota_testing.h"
+#include "tests/source_dir.h"
+
+namespace quota::usage {
+namespace {
+
+// An object of the kind, and what it uses besides its count.
+struct Sample {
+  std::string spec;
+  std::map<std::string, std::string> uses;
+};
+
+const std::map<std::string, Sample> kSamples = {
+    {"objectbucketclaims.objectbucket.io",
+     {R"({"storageClassName":"fast","additionalConfig":{"maxObjects":"1000","maxSize":"2G"}})",
+      {{"example.com/bucket-bytes", "2G"}}}},
+    {"clusters.postgresql.cnpg.io",
+     {R"({"instances":3,"storage":{"size":"10Gi"},"walStorage":{"size":"2Gi"}})",
+      {{"example.com/postgres-instances", "3"},
+       {"example.com/postgres-storage", "30Gi"},
+       {"example.com/postgres-wal-storage", "6Gi"}}}},
+    {"virtualmachines.kubevirt.io",
+     {R"({"runStrategy":"Halted","template":{"spec":{"domain":{"memory":{"guest":"4Gi"}}}}})",
+      {{"example.com/vm-memory", "4Gi"}}}},
+    {"rayclusters.ray.io",
+     {R"({"workerGroupSpecs":[
+          {"groupName":"gpu","replicas":4,"template":{"spec":{"containers":[
+             {"name":"worker","resources":{"limits":{"cpu":"4","nvidia.com/gpu":"2"}}},
+             {"name":"sidecar"}]}}},
+          {"groupName":"cpu","replicas":10,"template":{"spec":{"containers":[{"name":"w"}]}}},
+          {"groupName":"off","template":{"spec":{"containers":[
+             {"name":"w","resources":{"limits":{"nvidia.com/gpu":8}}}]}}}]})",
+      {{"example.com/ray-workers", "14"}, {"example.com/ray-worker-gpus", "8"}}}}};
+
+json::Value Read(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto value = config::ParseYaml(text);
+  REQUIRE(value.has_value());
+  return *value;
+}
+
+}  // namespace
+
+TEST_CASE("samples of UsageDefinitions are read, and count what they say", "[usage]") {
+  std::size_t files = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(tests::SourcePath("/manifests/samples/usage"))) {
+    if (file.path().extension() != ".yaml") continue;
+    ++files;
+    INFO(file.path().string());
+    const auto definition = ParseUsageDefinition(Read(file.path()));
+    INFO((definition ? "" : definition.error().message));
+    REQUIRE(definition.has_value());
+    const auto sample = kSamples.find(definition->name);
+    REQUIRE(sample != kSamples.end());
+    const Evaluator evaluator = EvaluatorOf(*definition);
+    const std::string object = R"({"spec":)" + sample->second.spec + "}";
+    const auto decoded = json::ParseProjected(object, json::Projection(evaluator.fields));
+    REQUIRE(decoded.has_value());
+    const auto facts = evaluator.facts_of(*decoded, {});
+    REQUIRE(facts.has_value());
+    CHECK(facts->flaw == "");
+    std::map<std::string, std::string> uses;
+    for (const auto& [name, amount] : facts->now.usage) {
+      if (!name.starts_with("count/")) uses.emplace(name, amount.ToString());
+    }
+    CHECK(uses == sample->second.uses);
+  }
+  CHECK(files == kSamples.size());
+}
+
+}  // namespace quota::usage
