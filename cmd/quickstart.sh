@@ -187,7 +187,8 @@ if [ "$tale" != core ]; then
   # These are not all of ironcore, either, whose own API server serves its kinds.
   [ "$tale" != ironcore ] || definitions=(tests/e2e/ironcore/*-crd.yaml)
   [ "$tale" != cluster ] || definitions=(
-    manifests/crds/appliedclusterquota-crd.yaml manifests/crds/clusterquota-crd.yaml)
+    manifests/crds/appliedclusterquota-crd.yaml manifests/crds/clusterquota-crd.yaml
+    manifests/crds/usagedefinition-crd.yaml)
   for definition in "${definitions[@]}"; do
     build/bin/quickstart-story "--kubeconfig=$kubeconfig" "--define=$definition" ||
       fail "cannot apply $definition"

@@ -176,7 +176,8 @@ TEST_CASE("applied: with the shipped roles, a viewer of a namespace sees the quo
   api.Create(ClusterQuotas::Path(),
              ClusterQuotas::Quota("team-a", Json(R"({"parent":"company","hard":{"pods":"5"},
                  "namespaceSelector":{"matchLabels":{"team":"a"}}})")));
-  for (const char* name : {"appliedclusterquotas-view", "clusterquotas-view"}) {
+  for (const char* name :
+       {"appliedclusterquotas-view", "clusterquotas-view", "usagedefinitions-view"}) {
     const json::Value role = api.Get(PathOf("clusterroles", "", name));
     for (const char* to : {"view", "edit", "admin"}) {
       const std::string label = std::string("rbac.authorization.k8s.io/aggregate-to-") + to;

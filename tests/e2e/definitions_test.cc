@@ -1,17 +1,22 @@
 // The definitions of our kinds against the parser of the daemon: what an API server accepts, the
 // daemon reads completely, and what it refuses without need is listed here.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <functional>
 #include <set>
 
+#include "pkg/config/yaml.h"
 #include "pkg/inspect/applied.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
 #include "pkg/quota/quantity_field.h"
 #include "pkg/quota/uncountable_names.h"
+#include "pkg/quota/usage/usage_definition.h"
 #include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/federation.h"
+#include "tests/e2e/harness/files.h"
 #include "tests/e2e/harness/odd_quotas.h"
+#include "tests/source_dir.h"
 
 namespace e2e::definitions_test {
 namespace {
@@ -34,7 +39,7 @@ const std::vector<std::string> kStricter = {
     "In and NotIn need at least one", "must be Exists for a scope that has no class",
     "Exists and DoesNotExist take no values",
     R"(supported values: "PriorityClass")",  // a scope that does not exist
-    R"(supported values: "Terminating")",
+    "must be Terminating, NotTerminating",
     // The parser trims blanks, reads numbers that are not whole, and reads "." and "+" as zero.
     "must be a quantity that is not negative", R"(must be of type integer,string: "number")",
     R"(should match '^\+?)",
@@ -64,8 +69,10 @@ std::string Unreadable(const json::Value& object, std::string_view member) {
 std::string UnreadQuota(const quota::QuotaApi& api, const json::Value& object) {
   const auto quota = quota::ParseQuota(object, api.form);
   if (std::string why = WhyUnread(quota); !why.empty()) return why;
-  const std::vector<std::string> names = quota::UncountableNames(api, quota->hard);
-  if (!names.empty()) return "nobody counts '" + names.front() + "'";
+  for (const std::string& name : quota::UncountableNames(api, quota->hard)) {
+    const bool definable = api.form.cluster && quota::usage::WhyNoName(name).empty();
+    if (!definable) return "nobody counts '" + name + "'";
+  }
   if (std::string why = Unreadable(object, "available"); !why.empty()) return why;
   for (const json::Value& one : object.ArrayAt({"status", "largest"})) {
     const auto read = quota::ReadAmounts(one.At({"used"}), "largest", quota::Negative::kUnreadable);
@@ -183,6 +190,7 @@ const std::vector<std::string> kCoreNames = {
     "requests.example.com/gpu",
     "requests.rdma/hca",
     "requests.deviceclass.resource.kubernetes.io/gpu",
+    "example.com/bytes",
     "gold.storageclass.storage.k8s.io/requests.storage",
     "a.b.storageclass.storage.k8s.io/persistentvolumeclaims",
     "gpu.deviceclass.resource.k8s.io/devices"};
@@ -250,6 +258,250 @@ void CompareAppliedQuotas(std::set<std::string>& reasons) {
   definitions.AddReasonsTo(reasons);
 }
 
+// The spec of a UsageDefinition of buckets.example.com, with these members instead of its own.
+struct TriedUsage {
+  const char* members;
+  const char* refusal = "";  // a part of the server's message; "": accepted
+};
+
+json::Value UsageOf(const char* members) {
+  json::Value spec = Json(R"({"resource":{"group":"example.com","resource":"buckets"},
+                              "usage":[{"name":"example.com/bytes","path":".spec.size"}]})");
+  const json::Value given = Json(members);
+  for (const auto& [name, value] : *given.AsObject()) spec.Make({name}) = value;
+  return UsageDefinitions::Definition("buckets.example.com", spec);
+}
+
+std::string UnreadUsage(const json::Value& object) {
+  const auto definition = quota::usage::ParseUsageDefinition(object);
+  return definition ? "" : definition.error().message;
+}
+
+// Members of the only element of spec.usage, besides its name.
+std::string OneUsage(const std::string& members) {
+  return R"({"usage":[{"name":"example.com/bytes",)" + members + "}]}";
+}
+
+const std::vector<std::string> kPaths = {".spec.size",
+                                         ".spec.disks[*].size",
+                                         ".metadata.labels['example.com/tier']",
+                                         R"(.metadata.labels.example\\.com/tier)",
+                                         ".['a.b'].c",
+                                         ".a['b']['c'].d[*][*]",
+                                         ".a-b/c_d~e:f",
+                                         ".1.2.3.4.5.6.7.8.9.10.11.12.13.14.15.16"};
+
+const std::vector<std::string> kNoPaths = {"spec.size",
+                                           ".",
+                                           ".spec..size",
+                                           ".spec.disks[0].size",
+                                           ".spec.disks[?(@.a==1)].size",
+                                           ".spec.*",
+                                           "..size",
+                                           ".[*].size",
+                                           ".spec['']",
+                                           ".spec['a'b",
+                                           ".spec['a']b",
+                                           ".spec.['a']",
+                                           ".spec.a b",
+                                           ".spec.a'b",
+                                           R"(.spec.a\\b)",
+                                           R"(.spec['a\\b'])",
+                                           R"(.spec[\"a\"])",
+                                           ".spec.a]",
+                                           ".spec.\u00e4",
+                                           ".spec['*']",
+                                           ".1.2.3.4.5.6.7.8.9.10.11.12.13.14.15.16.17"};
+
+const std::vector<TriedUsage> kTriedUsages = {
+    {R"({})"},
+    {R"({"usage":[{"name":"example.com/bytes","path":".spec.size","times":".spec.n","default":"1Gi",
+                   "timesDefault":0},
+                  {"name":"a.b.example.com/A_b.c-d","path":".spec.n","default":5}]})"},
+    {R"({"usage":[{"name":"example.com/iops","times":".spec.n","timesDefault":"2","class":{
+                     "path":".spec.tier","field":".spec.iops",
+                     "resource":{"group":"example.com","resource":"tiers"}}},
+                  {"name":"example.com/bytes","path":".spec.size"},
+                  {"name":"example.com/rate","times":".spec.n","timesDefault":"2","class":{
+                     "path":".spec.tier","field":".spec.rate",
+                     "resource":{"group":"example.com","resource":"tiers"}}}]})"},
+    {R"({"countsWhile":{"path":".status.phase","notIn":["Released",""]},
+         "scopes":[{"name":"example.com/tier","path":".metadata.labels['tier']"},
+                   {"name":"example.com/bytes","path":".spec.region"}]})"},
+    {R"({"countsWhile":{"path":".status.phase","in":["Bound"]},"scopes":[]})"},
+    // The name, and the resource.
+    {R"({"resource":{"group":"example.org","resource":"buckets"}})", "metadata.name must be"},
+    {R"({"resource":{"resource":"buckets"}})", "metadata.name must be"},
+    {R"({"resource":{"group":"Example.com","resource":"buckets"}})", "spec.resource.group"},
+    {R"({"resource":{"group":"example.com","resource":"a.b"}})", "spec.resource.resource"},
+    {R"({"resource":{"group":"example.com"}})", "spec.resource.resource"},
+    {R"({"resource":{"group":"example-.com","resource":"buckets"}})", "spec.resource.group"},
+    {R"({"resource":{"group":"example.com.","resource":"buckets"}})", "spec.resource.group"},
+    {R"({"resource":null})", "spec.resource"},
+    // What is used.
+    {R"({"usage":null})", "spec.usage"},
+    {R"({"usage":[]})", "should have at least 1 items"},
+    {R"({"usage":[{"name":"example.com/bytes"}]})", "must have either a path or a class"},
+    {R"({"usage":[{"path":".spec.size"}]})", "spec.usage[0].name"},
+    {R"({"usage":[{"name":"example.com/bytes","path":".spec.size","class":{"path":".spec.tier",
+         "field":".spec.iops","resource":{"resource":"tiers"}}}]})",
+     "must have either a path or a class"},
+    {R"({"usage":[{"name":"example.com/bytes","class":{"path":".spec.tier",
+         "resource":{"resource":"tiers"}}}]})",
+     "class.field"},
+    {R"({"usage":[{"name":"example.com/bytes","class":{"path":".spec.tier",
+         "field":".spec.iops"}}]})",
+     "class.resource"},
+    {R"({"usage":[{"name":"example.com/bytes","path":".spec.size"},
+                  {"name":"example.com/bytes","path":".spec.n"}]})",
+     "Duplicate value"},
+    {R"({"usage":[{"name":"example.com/iops","class":{"path":".spec.tier","field":".spec.iops",
+                     "resource":{"resource":"tiers"}}},
+                  {"name":"example.com/rate","class":{"path":".spec.class","field":".spec.rate",
+                     "resource":{"resource":"tiers"}}}]})",
+     "must have the same class.path"},
+    {R"({"usage":[{"name":"example.com/iops","class":{"path":".spec.tier","field":".spec.iops",
+                     "resource":{"resource":"tiers"}}},
+                  {"name":"example.com/rate","times":".spec.n","class":{"path":".spec.tier",
+                     "field":".spec.rate","resource":{"resource":"tiers"}}}]})",
+     "must have the same class.path"},
+    // What is counted, and how it is told apart.
+    {R"({"countsWhile":{"path":".status.phase"}})", "must have either in or notIn"},
+    {R"({"countsWhile":{"path":".status.phase","in":["a"],"notIn":["b"]}})",
+     "must have either in or notIn"},
+    {R"({"countsWhile":{"path":".status.phase","in":[]}})", "should have at least 1 items"},
+    {R"({"countsWhile":{"path":".status.phase","in":[1]}})", "must be of type string"},
+    {R"({"countsWhile":{"in":["a"]}})", "spec.countsWhile.path"},
+    {R"({"countsWhile":{"path":".spec.disks[*].phase","in":["a"]}})", "without [*]"},
+    {R"({"scopes":[{"name":"example.com/tier","path":".spec.disks[*].tier"}]})", "without [*]"},
+    {R"({"scopes":[{"name":"example.com/tier"}]})", "spec.scopes[0].path"},
+    {R"({"scopes":[{"name":"tier","path":".spec.tier"}]})", "must be a domain of yours"},
+    {R"({"scopes":[{"name":"example.com/tier","path":".spec.a"},
+                   {"name":"example.com/tier","path":".spec.b"}]})",
+     "Duplicate value"}};
+
+const std::vector<std::pair<std::string, const char*>> kDefinedNames = {
+    {"example.com/bytes", ""},
+    {"notkubernetes.io/bytes", ""},
+    {"1-a.b/C", ""},
+    {"bytes", "must be a domain of yours"},
+    {"count/buckets", "must be a domain of yours"},
+    {"rdma/hca", "must be a domain of yours"},
+    {"Example.com/bytes", "must be a domain of yours"},
+    {"example.com/", "must be a domain of yours"},
+    {"example.com/-a", "must be a domain of yours"},
+    {"example.com/a/b", "must be a domain of yours"},
+    {"example..com/a", "must be a domain of yours"},
+    {"example.com/" + std::string(63, 'a'), ""},
+    {"example.com/" + std::string(64, 'a'), "must be a domain of yours"},
+    {std::string(251, 'a') + ".b/c", ""},
+    {std::string(252, 'a') + ".b/c", "must be a domain of yours"},
+    {"requests.example.com/gpu", "must not begin with requests. or limits."},
+    {"limits.example.com/gpu", "must not begin with requests. or limits."},
+    {"kubernetes.io/a", "must not have a domain of Kubernetes"},
+    {"a.kubernetes.io/a", "must not have a domain of Kubernetes"},
+    {"k8s.io/a", "must not have a domain of Kubernetes"},
+    {"gold.storageclass.storage.k8s.io/a", "must not have a domain of Kubernetes"}};
+
+// What the parser reads, although the definition refuses it.
+const std::vector<std::pair<std::string, const char*>> kStricterUsages = {
+    {OneUsage(R"("path":".spec.a*b")"), "must be a path such as"},
+    {OneUsage(R"("path":".spec.size","default":" 5")"), R"(should match '^\+?)"},
+    {OneUsage(R"("path":".spec.size","default":1.5)"), "must be of type integer,string"},
+    {R"({"countsWhile":{"path":".a","in":[")" + std::string(254, 'a') + R"("]}})",
+     "Too long: may not be"}};
+
+void CompareUsageDefinitions() {
+  Scenario s;
+  const UsageDefinitions served(s.api());
+  const auto attempt = [&](const json::Value& object) {
+    client::ApiRequest request = PostOf(UsageDefinitions::Path(), object);
+    request.query.emplace_back("dryRun", "All");
+    return ToAttempt(s.api().Do(std::move(request)));
+  };
+  const auto check = [&](const json::Value& object, std::string_view refusal) {
+    const Attempt answer = attempt(object);
+    INFO(json::Write(object) << ": " << answer.Text() << "; parser: " << UnreadUsage(object));
+    CHECK(answer.ok() == refusal.empty());
+    CHECK(answer.message.find(refusal) != std::string::npos);
+    CHECK(UnreadUsage(object).empty() == refusal.empty());
+  };
+  for (const TriedUsage& tried : kTriedUsages) check(UsageOf(tried.members), tried.refusal);
+  for (const auto& [name, refusal] : kDefinedNames) {
+    json::Value named = UsageOf("{}");
+    named.Make({"spec", "usage"}) =
+        json::Array{json::Object{{"name", name}, {"path", ".spec.size"}}};
+    check(named, refusal);
+  }
+  for (const std::string& path : kPaths) {
+    check(UsageOf(OneUsage(R"("path":")" + path + R"(")").c_str()), "");
+  }
+  for (const std::string& path : kNoPaths) {
+    check(UsageOf(OneUsage(R"("path":")" + path + R"(")").c_str()), "must be a path such as");
+    check(UsageOf(OneUsage(R"("path":".a","times":")" + path + R"(")").c_str()),
+          "must be a path such as");
+  }
+  for (const char* amount : {"5", R"("5")", R"("1.5Gi")", R"("1e3")", R"("500m")", "0"}) {
+    check(UsageOf(OneUsage(std::string(R"("path":".a","default":)") + amount).c_str()), "");
+  }
+  const std::vector<std::pair<std::string, const char*>> no_amounts = {
+      {"-1", "should be greater than or equal to 0"},
+      {R"("-1")", "should match"},
+      {R"("much")", "should match"},
+      {R"("")", "should match"},
+      {R"("1GB")", "should match"},
+      {"true", "must be of type integer,string"}};
+  for (const auto& [amount, refusal] : no_amounts) {
+    check(UsageOf(OneUsage(R"("path":".a","default":)" + amount).c_str()), refusal);
+    check(UsageOf(OneUsage(R"("path":".a","times":".b","timesDefault":)" + amount).c_str()),
+          refusal);
+  }
+  check(UsageOf(OneUsage(R"("path":".a","timesDefault":1)").c_str()), "needs times");
+  // Of the core group.
+  check(UsageDefinitions::Definition("pods", Json(R"({"resource":{"group":"","resource":"pods"},
+                             "usage":[{"name":"example.com/gpu-bytes","path":".spec.x"}]})")),
+        "");
+  check(UsageDefinitions::Definition(
+            "a--b.1.x-y.example.com",
+            Json(R"({"resource":{"group":"1.x-y.example.com","resource":"a--b"},
+                     "usage":[{"name":"example.com/bytes","path":".spec.x"}]})")),
+        "");
+  for (const auto& [members, refusal] : kStricterUsages) {
+    const json::Value object = UsageOf(members.c_str());
+    const Attempt answer = attempt(object);
+    INFO(members << ": " << answer.Text());
+    CHECK_FALSE(answer.ok());
+    CHECK(answer.message.find(refusal) != std::string::npos);
+    CHECK(UnreadUsage(object).empty());
+  }
+}
+
+// The samples, and a status as the daemon writes it.
+void TryUsageSamples() {
+  Scenario s;
+  const UsageDefinitions served(s.api());
+  int samples = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator(tests::SourcePath("/manifests/samples/usage"))) {
+    if (file.path().extension() != ".yaml") continue;
+    INFO(file.path().string());
+    const auto sample = config::ParseYaml(ReadFile(file.path().string()));
+    REQUIRE(sample.has_value());
+    const json::Value stored = s.api().Create(UsageDefinitions::Path(), *sample);
+    CHECK(stored.StringAt({"metadata", "name"}) == sample->StringAt({"metadata", "name"}));
+    const json::Value written = s.api().MergePatch(
+        UsageDefinitions::Path(std::string(stored.StringAt({"metadata", "name"}))) + "/status",
+        Json(R"({"status":{"observedGeneration":1,"counted":1832,"conditions":[
+            {"type":"Ready","status":"False","reason":"Forbidden","message":"grant list, watch",
+             "observedGeneration":1,"lastTransitionTime":"2026-11-29T00:00:00Z"},
+            {"type":"Stalled","status":"True","reason":"Forbidden","message":"",
+             "observedGeneration":1,"lastTransitionTime":"2026-11-29T00:00:00Z"}]}})"));
+    CHECK(json::Write(*written.At({"status", "counted"})) == "1832");
+    ++samples;
+  }
+  CHECK(samples >= 4);
+}
+
 }  // namespace
 
 TEST_CASE("definitions: what a server accepts of our kinds is read completely",
@@ -262,6 +514,16 @@ TEST_CASE("definitions: what a server accepts of our kinds is read completely",
     INFO(reason);
     CHECK(reasons.contains(reason));
   }
+}
+
+TEST_CASE("definitions: a server accepts the UsageDefinitions that the daemon reads, and no others",
+          "[e2e][cluster][definitions][real-only][server]") {
+  CompareUsageDefinitions();
+}
+
+TEST_CASE("definitions: a server takes the samples of UsageDefinitions, and their status",
+          "[e2e][cluster][definitions][server]") {
+  TryUsageSamples();
 }
 
 }  // namespace e2e::definitions_test

@@ -149,16 +149,18 @@ TEST_CASE("no kind of manifests/ is in the category all, which kubectl delete al
   Scenario s;
   const ClusterQuotas quotas(s.api());
   const AppliedQuotas applied(s.api());
-  // Each of the two definitions reaches discovery on its own.
+  const UsageDefinitions definitions(s.api());
+  // Each of the definitions reaches discovery on its own.
   json::Value served;
-  Eventually("both kinds are served", [&]() -> std::string {
+  Eventually("all kinds are served", [&]() -> std::string {
     served = s.api().Get("/apis/quota-controller-manager.io/v1alpha1");
     std::set<std::string> names;
     for (const json::Value& kind : served.ArrayAt({"resources"})) {
       names.emplace(kind.StringAt({"name"}));
     }
-    const bool both = names.contains("clusterquotas") && names.contains("appliedclusterquotas");
-    return both ? "" : json::Write(served);
+    const bool all = names.contains("clusterquotas") && names.contains("appliedclusterquotas") &&
+                     names.contains("usagedefinitions");
+    return all ? "" : json::Write(served);
   });
   for (const json::Value& kind : served.ArrayAt({"resources"})) {
     INFO(json::Write(kind));
@@ -234,6 +236,7 @@ TEST_CASE("the shipped roles have no verb * and allow only the writes that the d
           "[e2e][manifests][real-only]") {
   const std::set<std::string> allowed{"patch resourcequotas/status",
                                       "patch clusterquotas/status",
+                                      "patch usagedefinitions/status",
                                       "create appliedclusterquotas",
                                       "patch appliedclusterquotas",
                                       "delete appliedclusterquotas",
@@ -249,7 +252,8 @@ TEST_CASE("the shipped roles have no verb * and allow only the writes that the d
                                       "create tokenreviews",
                                       "create subjectaccessreviews"};
   // These roles are for users, not for the daemon.
-  const std::set<std::string> of_people{"clusterquotas-edit", "karmadaquotas-edit"};
+  const std::set<std::string> of_people{"clusterquotas-edit", "karmadaquotas-edit",
+                                        "usagedefinitions-edit"};
   int roles = 0;
   for (const std::string& folder : ManifestFolders()) {
     for (const json::Value& object : RenderManifests(folder)) {

@@ -288,6 +288,7 @@ TEST_CASE("roles, policies and flags can be left out", "[helm]") {
       "priorityClassName=,replicas=1,crds.clusterQuota=false");
   for (const auto& [name, object] : objects) {
     CHECK(name.find("clusterquotas") == std::string::npos);  // nor appliedclusterquotas
+    CHECK(name.find("usagedefinitions") == std::string::npos);
     CHECK(name.find("count-") == std::string::npos);
     CHECK_FALSE(name.starts_with("NetworkPolicy"));
     CHECK_FALSE(name.starts_with("FlowSchema"));
@@ -386,9 +387,11 @@ TEST_CASE("the objects have what the values say", "[helm]") {
   CHECK_THAT(json::Write(OfChart("install=karmada-api-server")
                              .at("CustomResourceDefinition  karmadaquotas.policy.karmada.io")),
              has(R"("helm.sh/resource-policy":"keep")"));
-  CHECK_THAT(json::Write(
-                 objects.at("CustomResourceDefinition  clusterquotas.quota-controller-manager.io")),
-             has(R"("helm.sh/resource-policy":"keep")"));
+  for (const char* kept : {"clusterquotas", "usagedefinitions"}) {
+    CHECK_THAT(json::Write(objects.at(std::string("CustomResourceDefinition  ") + kept +
+                                      ".quota-controller-manager.io")),
+               has(R"("helm.sh/resource-policy":"keep")"));
+  }
   // Without the daemon their content becomes outdated.
   CHECK_THAT(json::Write(objects.at(
                  "CustomResourceDefinition  appliedclusterquotas.quota-controller-manager.io")),

@@ -14,6 +14,8 @@ constexpr const char* kCollection = "/apis/quota-controller-manager.io/v1alpha1/
 constexpr const char* kDefinition = "clusterquotas.quota-controller-manager.io";
 constexpr const char* kUsageDefinition = "usagedefinitions.quota-controller-manager.io";
 constexpr const char* kAppliedDefinition = "appliedclusterquotas.quota-controller-manager.io";
+constexpr const char* kUsageCollection =
+    "/apis/quota-controller-manager.io/v1alpha1/usagedefinitions";
 
 // Creates a CRD of manifests/crds. Returns once `collection` is served.
 void DefineQuotas(Api& api, const std::string& file, const std::string& collection) {
@@ -23,6 +25,15 @@ void DefineQuotas(Api& api, const std::string& file, const std::string& collecti
   api.Create(PathOf("customresourcedefinitions"), *definition);
   WaitServed(api, collection);
 }
+
+void Undefine(Api& api, const std::string& definition) {
+  const std::string path = PathOf("customresourcedefinitions", "", definition);
+  (void)api.Do({.verb = "DELETE", .path = path, .timeout = Stretched(10s)});
+  // The server deletes all its objects first, and some scenarios have a thousand.
+  (void)PollUntil([&] { return !api.Exists(path); }, Stretched(60s));
+}
+
+}  // namespace
 
 std::string ConditionOf(const json::Value& object, const std::string& type) {
   const json::Value* conditions = object.At({"status", "conditions"});
@@ -35,15 +46,6 @@ std::string ConditionOf(const json::Value& object, const std::string& type) {
   return "";
 }
 
-void Undefine(Api& api, const std::string& definition) {
-  const std::string path = PathOf("customresourcedefinitions", "", definition);
-  (void)api.Do({.verb = "DELETE", .path = path, .timeout = Stretched(10s)});
-  // The server deletes all its objects first, and some scenarios have a thousand.
-  (void)PollUntil([&] { return !api.Exists(path); }, Stretched(60s));
-}
-
-}  // namespace
-
 ServerOptions Managed() { return {.quota_plugin = true, .controllers = true}; }
 
 ClusterQuotas::ClusterQuotas(Api& api, bool installed) : api_(api), installed_(installed) {
@@ -54,22 +56,8 @@ ClusterQuotas::~ClusterQuotas() {
   if (!installed_) Undefine(api_, kDefinition);
 }
 
-UsageDefinitions::UsageDefinitions(Api& api) : api_(api) {
-  DefineQuotas(api_, "usagedefinition-crd", Path());
-}
-
-UsageDefinitions::~UsageDefinitions() { Undefine(api_, kUsageDefinition); }
-
-std::string UsageDefinitions::Path(const std::string& name) {
-  return "/apis/quota-controller-manager.io/v1alpha1/usagedefinitions" +
-         (name.empty() ? "" : "/" + name);
-}
-
 json::Value UsageDefinitions::Create(const std::string& name, const std::string& spec) {
-  json::Value object = Json(R"({"apiVersion":"quota-controller-manager.io/v1alpha1",
-      "kind":"UsageDefinition"})");
-  object.Make({"metadata", "name"}) = name;
-  object.Make({"spec"}) = Json(spec);
+  json::Value object = Definition(name, Json(spec));
   const std::size_t dot = name.find('.');
   object.Make({"spec", "resource", "resource"}) = name.substr(0, dot);
   object.Make({"spec", "resource", "group"}) = name.substr(dot + 1);
@@ -119,6 +107,23 @@ void AppliedQuotas::WaitGone(const std::string& ns, const std::string& quota) {
       "there is no AppliedClusterQuota " + ns + "/" + quota,
       [&]() -> std::string { return api_.Exists(Path(ns, quota)) ? "it is there" : ""; },
       Patience() + Stretched(15s));
+}
+
+UsageDefinitions::UsageDefinitions(Api& api) : api_(api) {
+  DefineQuotas(api_, "usagedefinition-crd", kUsageCollection);
+}
+
+UsageDefinitions::~UsageDefinitions() { Undefine(api_, kUsageDefinition); }
+
+std::string UsageDefinitions::Path(const std::string& name) {
+  return kUsageCollection + (name.empty() ? "" : "/" + name);
+}
+
+json::Value UsageDefinitions::Definition(const std::string& name, const json::Value& spec) {
+  return json::Object{{"apiVersion", "quota-controller-manager.io/v1alpha1"},
+                      {"kind", "UsageDefinition"},
+                      {"metadata", json::Object{{"name", name}}},
+                      {"spec", spec}};
 }
 
 std::string ClusterQuotas::Path(const std::string& name) {

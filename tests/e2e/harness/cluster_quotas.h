@@ -1,7 +1,7 @@
 #pragma once
 
 // ClusterQuotas in a scenario: their CRD exists during the lifetime of a ClusterQuotas object. The
-// same for AppliedClusterQuotas, and for namespaces that quotas select.
+// same for AppliedClusterQuotas and UsageDefinitions, and for namespaces that quotas select.
 
 #include <string>
 
@@ -71,6 +71,8 @@ class UsageDefinitions {
 
   // Returns the path of a definition; "": of the collection.
   [[nodiscard]] static std::string Path(const std::string& name = "");
+  // `name` is <resource>.<group>, as in the spec.
+  [[nodiscard]] static json::Value Definition(const std::string& name, const json::Value& spec);
   // `spec` without the resource, which follows from the name.
   json::Value Create(const std::string& name, const std::string& spec);
   [[nodiscard]] json::Value Get(const std::string& name) { return api_.Get(Path(name)); }

@@ -219,6 +219,13 @@ json::Value OddQuotas::ClusterSpec() {
       spec.Make({"guaranteed", random_.OneOf({"requests.cpu", "requests.cpu", "cpu"})}) =
           OddAmount();
       break;
+    case 5:
+      spec.Make({"scopes"}) = json::Array{OddText({"example.com/tier", "a.b/T_1", "tier"})};
+      break;
+    case 6:
+      spec.Make({"scopeSelector", "matchExpressions"}) =
+          json::Array{OddExpression("scopeName", {"example.com/tier", "example.com/tier", "a/b"})};
+      break;
     default:
       break;
   }
