@@ -60,7 +60,7 @@ json::Value UsageDefinitions::Create(const std::string& name, const std::string&
   json::Value object = Definition(name, Json(spec));
   const std::size_t dot = name.find('.');
   object.Make({"spec", "resource", "resource"}) = name.substr(0, dot);
-  object.Make({"spec", "resource", "group"}) = name.substr(dot + 1);
+  object.Make({"spec", "resource", "group"}) = dot == std::string::npos ? "" : name.substr(dot + 1);
   return api_.Create(Path(), object);
 }
 

@@ -1,0 +1,263 @@
+// UsageDefinitions beside a fake cluster: which are in force, and what their status says.
+
+#include "controllers/definitions/definition_controller.h"
+
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch.hpp>
+
+#include "pkg/base/manual_scheduler.h"
+#include "tests/fake/fake_cluster.h"
+
+namespace definition_controller_test {
+namespace {
+
+using namespace std::chrono_literals;
+using controllers::DefinedUse;
+using controllers::DefinitionController;
+using controllers::DefinitionResource;
+
+const api::GroupVersionResource kBuckets{"example.com", "v1", "buckets"};
+const api::GroupVersionResource kNewBuckets{"example.com", "v2", "buckets"};
+const api::GroupVersionResource kDisks{"example.com", "v1", "disks"};
+
+struct Definitions {
+  Definitions() {
+    cluster.Serve(DefinitionResource(), "UsageDefinition", false);
+    cluster.Serve(kBuckets, "Bucket");
+    cluster.Serve(kDisks, "Disk");
+  }
+  ~Definitions() { Stop(); }
+  Definitions(const Definitions&) = delete;
+  Definitions& operator=(const Definitions&) = delete;
+
+  void Start() {
+    served.emplace(cluster, scheduler);
+    controller = std::make_unique<DefinitionController>(
+        controllers::TrackingContext{.executor = io.get_executor(),
+                                     .scheduler = &scheduler,
+                                     .client = &cluster,
+                                     .reflector = {.seed = 1}},
+        *served,
+        controllers::DefinitionHooks{
+            .define =
+                [this](const api::GroupResource& resource, std::optional<quota::Evaluator> by) {
+                  ++changes;
+                  if (by) {
+                    defined.insert_or_assign(resource.resource, *std::move(by));
+                  } else {
+                    CHECK(defined.erase(resource.resource) == 1);
+                  }
+                },
+            .use_of = [this](const api::GroupResource&) { return use; },
+            .is_built_in =
+                [](const api::GroupResource& resource) { return resource.resource == "pods"; },
+            .leading = [this] { return leads; }});
+    running = std::make_unique<base::TaskGroup>(io.get_executor());
+    running->Spawn("definitions", [this] { return controller->Run(); });
+    scheduler.RunUntilIdle();
+  }
+  void Stop() {
+    if (!running) return;
+    cluster.ForgetFunctions();
+    running->Cancel();
+    scheduler.RunFor(60s);
+    running.reset();
+    controller.reset();
+  }
+  void Put(const std::string& resource, const std::string& name, const std::string& path,
+           int generation = 1, const std::string& created = "2026-01-01T00:00:00Z") {
+    json::Value amount = json::Object{{"name", name}, {"path", path}};
+    json::Value object;
+    object.Make({"metadata"}) =
+        json::Object{{"name", resource == "pods" ? resource : resource + ".example.com"},
+                     {"uid", "uid-of-" + resource},
+                     {"generation", generation},
+                     {"creationTimestamp", created}};
+    object.Make({"spec", "resource"}) =
+        json::Object{{"group", resource == "pods" ? "" : "example.com"}, {"resource", resource}};
+    object.Make({"spec", "usage"}) = json::Array{std::move(amount)};
+    cluster.Put(DefinitionResource(), std::move(object));
+  }
+  void Delete(const std::string& resource) {
+    cluster.Delete(DefinitionResource(), "", resource + ".example.com");
+  }
+  // "buckets=v1 disks=v1"
+  [[nodiscard]] std::string Defined() const {
+    std::string text;
+    for (const auto& [resource, evaluator] : defined) {
+      text += (text.empty() ? "" : " ") + resource + "=" + evaluator.version;
+    }
+    return text;
+  }
+  // "True Counting: text" of a condition.
+  [[nodiscard]] std::string Condition(const std::string& name, const std::string& type) const {
+    const json::Value* object = cluster.Find(DefinitionResource(), "", name);
+    const json::Value* one = controllers::FindCondition(object->At({"status", "conditions"}), type);
+    if (one == nullptr) return "";
+    return std::string(one->StringAt({"status"})) + " " + std::string(one->StringAt({"reason"})) +
+           ": " + std::string(one->StringAt({"message"}));
+  }
+  [[nodiscard]] std::string Ready(const std::string& name = "buckets.example.com") const {
+    return Condition(name, "Ready");
+  }
+
+  base::asio::io_context io{1};
+  base::ManualScheduler scheduler{io};
+  fake::FakeCluster cluster{scheduler};
+  std::optional<controllers::ServedResources> served;
+  std::map<std::string, quota::Evaluator> defined;
+  int changes = 0;
+  DefinedUse use;
+  bool leads = true;
+  std::unique_ptr<DefinitionController> controller;
+  std::unique_ptr<base::TaskGroup> running;
+};
+
+TEST_CASE("definitions: an evaluator follows its definition", "[controllers]") {
+  Definitions f;
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.Start();
+  CHECK(f.controller->Known());
+  CHECK(f.Defined() == "buckets=v1");
+  CHECK(f.defined.at("buckets").owns("example.com/bytes"));
+  const std::uint64_t first = f.defined.at("buckets").revision;
+  f.scheduler.RunFor(1s);
+  CHECK(f.Ready() == "True NotLimited: no quota limits one of its names");
+  CHECK(f.Condition("buckets.example.com", "Stalled") == "False Ready: ");
+
+  f.Put("buckets", "example.com/bytes", ".spec.capacity", 2);
+  f.scheduler.RunUntilIdle();
+  CHECK(f.defined.at("buckets").revision > first);
+  CHECK(f.defined.at("buckets").fields == std::vector<std::string>{"spec.capacity"});
+  // A status of its own, or of others, changes nothing.
+  f.scheduler.RunFor(60s);
+  CHECK(f.changes == 2);
+  f.Delete("buckets");
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Defined().empty());
+}
+
+TEST_CASE("definitions: what cannot be in force says why", "[controllers]") {
+  Definitions f;
+  f.Put("buckets", "example.com/bytes", "spec.size");
+  f.Put("pods", "example.com/bytes", ".spec.size");
+  f.Start();
+  f.scheduler.RunFor(1s);
+  CHECK(f.Defined().empty());
+  CHECK(f.Ready() == "False PathInvalid: spec.usage[0].path: must begin with a dot, as .spec.size");
+  CHECK_THAT(f.Condition("buckets.example.com", "Stalled"), Catch::StartsWith("True PathInvalid"));
+  CHECK_THAT(f.Ready("pods"), Catch::StartsWith("False NotSupported"));
+
+  f.Put("buckets", "example.com/bytes", ".spec.size", 2);
+  f.use = {.watched = true};
+  f.scheduler.RunFor(12s);
+  CHECK(f.Defined() == "buckets=v1");
+  CHECK(f.Ready() == "False NotCountedYet: buckets.example.com are not listed yet");
+  CHECK_THAT(f.Condition("buckets.example.com", "Reconciling"),
+             Catch::StartsWith("True NotCountedYet"));
+  f.use.forbidden = true;
+  f.scheduler.RunFor(12s);
+  CHECK_THAT(f.Ready(), Catch::StartsWith("False Forbidden: the daemon may not list "
+                                          "buckets.example.com: set rbac.countGroups"));
+  f.use = {.watched = true, .synced = true, .objects = 7};
+  f.scheduler.RunFor(12s);
+  CHECK(f.Ready() == "True Counting: the objects are counted under its names");
+  const json::Value* stored = f.cluster.Find(DefinitionResource(), "", "buckets.example.com");
+  CHECK(stored->At({"status", "counted"})->AsInt64() == 7);
+  CHECK(stored->At({"status", "observedGeneration"})->AsInt64() == 2);
+}
+
+TEST_CASE("definitions: a name belongs to the definition that was created first", "[controllers]") {
+  Definitions f;
+  f.Put("buckets", "example.com/bytes", ".spec.size", 1, "2026-01-02T00:00:00Z");
+  f.Put("disks", "example.com/bytes", ".spec.size", 1, "2026-01-01T00:00:00Z");
+  f.Start();
+  f.scheduler.RunFor(1s);
+  CHECK(f.Defined() == "disks=v1");
+  CHECK(f.Ready() ==
+        "False NameTaken: example.com/bytes belongs to the older definition disks.example.com");
+  f.Delete("disks");
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Defined() == "buckets=v1");
+  f.Put("disks", "example.com/bytes", ".spec.size", 1, "2026-01-01T00:00:00Z");
+  f.scheduler.RunUntilIdle();
+  CHECK(f.Defined() == "disks=v1");
+}
+
+TEST_CASE("definitions: the objects are read in a version that is served", "[controllers]") {
+  Definitions f;
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.Start();
+  f.cluster.Serve(kNewBuckets, "Bucket");
+  const auto discover = [&] {
+    f.running->Spawn("discovery",
+                     [&]() -> base::Task<void> { (void)co_await f.served->Refresh(); });
+    f.scheduler.RunFor(5s);
+  };
+  discover();
+  CHECK(f.Defined() == "buckets=v1");
+  f.cluster.StopServing(kBuckets);
+  discover();
+  CHECK(f.Defined() == "buckets=v2");
+  f.cluster.StopServing(kNewBuckets);
+  f.scheduler.RunFor(20s);
+  discover();
+  CHECK(f.Ready() == "False NotServed: the API server does not serve buckets.example.com");
+  CHECK(f.Defined() == "buckets=v2");
+}
+
+TEST_CASE("definitions: without their CRD nothing is defined, and nothing waits", "[controllers]") {
+  Definitions f;
+  f.cluster.StopServing(DefinitionResource());
+  f.Start();
+  f.scheduler.RunFor(1s);
+  CHECK(f.controller->Known());
+  f.cluster.Serve(DefinitionResource(), "UsageDefinition", false);
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.scheduler.RunFor(40s);
+  CHECK(f.Defined() == "buckets=v1");
+  f.cluster.StopServing(DefinitionResource());
+  f.running->Spawn("discovery", [&]() -> base::Task<void> { (void)co_await f.served->Refresh(); });
+  f.scheduler.RunFor(5s);
+  CHECK(f.Defined().empty());
+}
+
+TEST_CASE("definitions: definitions that cannot be listed are known to be unknown",
+          "[controllers]") {
+  Definitions f;
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("usagedefinitions") == std::string::npos) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kForbidden, .message = "no", .http_status = 403};
+  };
+  f.Start();
+  f.scheduler.RunFor(1s);
+  CHECK(f.controller->Known());
+  CHECK(f.Defined().empty());
+  f.cluster.ForgetFunctions();
+  f.scheduler.RunFor(2min);
+  CHECK(f.Defined() == "buckets=v1");
+}
+
+TEST_CASE("definitions: only the leader writes, and a failed write waits", "[controllers]") {
+  Definitions f;
+  f.leads = false;
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.Start();
+  f.scheduler.RunFor(10s);
+  CHECK(f.Defined() == "buckets=v1");
+  CHECK(f.cluster.writes.empty());
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "PATCH") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "no"};
+  };
+  f.leads = true;
+  f.scheduler.RunFor(35s);
+  CHECK(f.Ready().empty());
+  f.cluster.ForgetFunctions();
+  f.scheduler.RunFor(12s);
+  CHECK_THAT(f.Ready(), Catch::StartsWith("True"));
+}
+
+}  // namespace
+}  // namespace definition_controller_test
