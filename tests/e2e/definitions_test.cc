@@ -287,6 +287,7 @@ const std::vector<std::string> kPaths = {".spec.size",
                                          ".metadata.labels['example.com/tier']",
                                          R"(.metadata.labels.example\\.com/tier)",
                                          ".['a.b'].c",
+                                         R"(.metadata.labels['example\\.com/tier'])",
                                          ".a['b']['c'].d[*][*]",
                                          ".a-b/c_d~e:f",
                                          ".1.2.3.4.5.6.7.8.9.10.11.12.13.14.15.16"};
@@ -339,8 +340,8 @@ const std::vector<TriedUsage> kTriedUsages = {
     {R"({"resource":{"group":"example.com.","resource":"buckets"}})", "spec.resource.group"},
     {R"({"resource":null})", "spec.resource"},
     // What is used.
-    {R"({"usage":null})", "spec.usage"},
-    {R"({"usage":[]})", "should have at least 1 items"},
+    {R"({"usage":null})", "must have at least one name in usage or scopes"},
+    {R"({"usage":[]})", "must have at least one name in usage or scopes"},
     {R"({"usage":[{"name":"example.com/bytes"}]})", "must have either a path or a class"},
     {R"({"usage":[{"path":".spec.size"}]})", "spec.usage[0].name"},
     {R"({"usage":[{"name":"example.com/bytes","path":".spec.size","class":{"path":".spec.tier",
