@@ -4,6 +4,7 @@
 #   karmada          instead: one KarmadaQuota over three member clusters, counted and enforced
 #   ironcore         instead: two ResourceQuotas of an ironcore cloud, counted and enforced
 #   cluster          instead: ClusterQuotas of two teams under one company, counted and enforced
+#   usage            instead: a kind of another project, limited by what a UsageDefinition says
 #   --keep           keep the API server, the daemon and the namespace, and say how to go on
 #   --kubeconfig F   run the story in a temporary namespace of your own cluster; meanwhile the
 #                    daemon runs against it and counts every quota that it finds
@@ -15,12 +16,13 @@ keep=false
 kubeconfig=
 tale=core
 usage() {
-  echo "usage: bash cmd/quickstart.sh [karmada|ironcore|cluster] [--keep] [--kubeconfig FILE]" >&2
+  echo "usage: bash cmd/quickstart.sh [karmada|ironcore|cluster|usage] [--keep]" \
+    "[--kubeconfig FILE]" >&2
   exit 2
 }
 while [ $# -gt 0 ]; do
   case $1 in
-    karmada | ironcore | cluster) tale=$1 ;;
+    karmada | ironcore | cluster | usage) tale=$1 ;;
     --keep) keep=true ;;
     --kubeconfig=*) kubeconfig=${1#*=} ;;
     --kubeconfig) [ $# -ge 2 ] || usage; kubeconfig=$2; shift ;;
@@ -28,10 +30,13 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+# The quota API that the story is about.
+quota_api=$tale
+[ "$tale" != usage ] || quota_api=cluster
 fail() { echo "quickstart: $*" >&2; exit 1; }
 if [ -n "$kubeconfig" ]; then
   [ "$tale" = core ] || fail "$tale goes without --kubeconfig: it brings definitions of its own, \
-which a server with $tale has already"
+which your server may have already"
   [ -r "$kubeconfig" ] || fail "cannot read the kubeconfig $kubeconfig"
   kubeconfig=$(realpath "$kubeconfig")
 fi
@@ -143,11 +148,19 @@ END
   limit is tried: it warns, and refuses nothing.
 END
       ;;
+    usage)
+      cat <<'END'
+
+  Meanwhile: this is what you are about to see. A UsageDefinition says what a Bucket uses, a kind
+  that the daemon has no code for. A ClusterQuota limits that over the namespaces of a team. One
+  bucket too many is refused, and one that would grow too large. Usage falls when one is deleted.
+END
+      ;;
   esac
   cat <<END
 
   In a cluster:    kubectl apply -k manifests/base     (manifests/README.md)
-  What is counted: pkg/quota/$tale/README.md
+  What is counted: pkg/quota/$quota_api/README.md
 
 END
 }
@@ -189,13 +202,15 @@ if [ "$tale" != core ]; then
   [ "$tale" != cluster ] || definitions=(
     manifests/crds/appliedclusterquota-crd.yaml manifests/crds/clusterquota-crd.yaml
     manifests/crds/usagedefinition-crd.yaml)
+  # The last one is the kind of the other project.
+  [ "$tale" != usage ] || definitions=(manifests/crds/*-crd.yaml tests/e2e/usage/bucket-crd.yaml)
   for definition in "${definitions[@]}"; do
     build/bin/quickstart-story "--kubeconfig=$kubeconfig" "--define=$definition" ||
       fail "cannot apply $definition"
     echo "applied $definition"
   done
   address=127.0.0.1:$(free_port)
-  flags=("--quota-apis=$tale" "--enforce=$tale"
+  flags=("--quota-apis=$quota_api" "--enforce=$quota_api"
     "--admission-bind-address=$address" "--admission-url=https://$address")
 fi
 # Without a lease the daemon leaves nothing in your cluster, and waits for nobody.
@@ -208,6 +223,7 @@ case $tale in
   karmada) what="a KarmadaQuota" ;;
   ironcore) what="two quotas of ironcore" ;;
   cluster) what="three ClusterQuotas" ;;
+  usage) what="a limit for a kind of another project" ;;
 esac
 echo "[4/4] $what in $where"
 echo
@@ -230,6 +246,7 @@ case $tale in
   karmada) looks=("get karmadaquota" "delete resourcebinding shop-deployment") ;;
   ironcore) looks=("get resourcequotas.core.ironcore.dev" "delete machine db-1") ;;
   cluster) looks=("get clusterquotas" "get clusterquota company -o yaml") ;;
+  usage) looks=("get usagedefinitions,clusterquotas" "get buckets --all-namespaces") ;;
 esac
 if $keep; then
   cat <<END
@@ -239,6 +256,16 @@ Both go on running. To look around:
   tail -f $home/daemon.log
 To end it:
   kill ${processes[*]}; rm -r $home
+END
+elif [ "$tale" = usage ]; then
+  cat <<END
+All of it is gone again. To go on:
+  bash cmd/quickstart.sh usage --keep       leaves it running, for kubectl and curiosity
+  manifests/samples/usage/README.md         definitions for kinds of four other projects
+  manifests/API.md                          everything that a UsageDefinition can say
+  pkg/quota/cluster/README.md               how a ClusterQuota limits it
+To try a definition on objects in files, without a cluster, in cmd/kubectl-quota:
+  kubectl quota usage-definition test -f examples/usage-definition.yaml -f examples/buckets.yaml
 END
 elif [ "$tale" != core ]; then
   cat <<END

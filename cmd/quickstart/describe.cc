@@ -108,6 +108,11 @@ std::string ListIroncoreQuota(const json::Value& quota) {
   return Listed({{"NAME", std::string(api::Name(quota))}, {"REQUEST", requests}});
 }
 
+std::string ListUsage(const json::Value& quota) {
+  return Listed({{"NAME", std::string(api::Name(quota))},
+                 {"USED/HARD", std::string(quota.StringAt({"status", "summary"}))}});
+}
+
 std::string ListClusterQuotas(const std::vector<json::Value>& quotas) {
   std::vector<std::array<std::string, 4>> rows{{"NAME", "PARENT", "PODS", "GUARANTEED"}};
   for (const json::Value& quota : quotas) {

@@ -19,6 +19,9 @@ std::string ListKarmadaQuota(const json::Value& quota);
 // Prints ironcore's ResourceQuota like `kubectl get` with ironcore's API server, without its age.
 std::string ListIroncoreQuota(const json::Value& quota);
 
+// Prints the first two columns of `kubectl get clusterquota`.
+std::string ListUsage(const json::Value& quota);
+
 // Prints ClusterQuotas with what they use of pods, a line each.
 std::string ListClusterQuotas(const std::vector<json::Value>& quotas);
 

@@ -23,7 +23,7 @@
 
 DEFINE_string(kubeconfig, "", "Kubeconfig of the cluster to run the story in.");
 DEFINE_string(namespace, "quota-quickstart", "Name of the namespace to create.");
-DEFINE_string(story, "core", "The story to run: core, karmada, ironcore or cluster.");
+DEFINE_string(story, "core", "The story to run: core, karmada, ironcore, cluster or usage.");
 DEFINE_string(define, "", "Instead of a story: create the CustomResourceDefinition in this file.");
 DEFINE_bool(keep, false, "Do not delete the namespace.");
 
@@ -91,6 +91,7 @@ int Work(boost::asio::io_context& io, base::Scheduler& scheduler, client::ApiCli
   if (FLAGS_story == "karmada") tell = quickstart::TellKarmadaStory;
   if (FLAGS_story == "ironcore") tell = quickstart::TellIroncoreStory;
   if (FLAGS_story == "cluster") tell = quickstart::TellClusterStory;
+  if (FLAGS_story == "usage") tell = quickstart::TellUsageStory;
   const bool told = RunTask(
       io, true, [&] { return tell(client, scheduler, {.ns = FLAGS_namespace}, std::cout); });
   if (told && FLAGS_keep) return 0;

@@ -40,4 +40,10 @@ base::Task<base::Result<void>> TellClusterStory(client::ApiClient& client,
                                                 base::Scheduler& scheduler, StoryOptions options,
                                                 std::ostream& out);
 
+// The same for a kind of another project: a UsageDefinition says what its objects use, and a
+// ClusterQuota limits that over the namespaces of a team. A creation and an update are refused. The
+// namespaces are left behind.
+base::Task<base::Result<void>> TellUsageStory(client::ApiClient& client, base::Scheduler& scheduler,
+                                              StoryOptions options, std::ostream& out);
+
 }  // namespace quickstart

@@ -70,4 +70,13 @@ TEST_CASE("list: a quota of ironcore shows used and limit of each name, sorted",
         "team-a   count/networks.x: 0/3, requests.cpu: 18/20, requests.memory: 68Gi/80Gi\n");
 }
 
+TEST_CASE("list: the usage of a ClusterQuota is the summary of its status", "[quickstart]") {
+  const auto quota = json::Parse(R"({"metadata":{"name":"team-a"},"status":{
+      "summary":"example.com/bucket-bytes: 90Gi/100Gi"}})");
+  REQUIRE(quota.has_value());
+  CHECK(ListUsage(*quota) ==
+        "NAME     USED/HARD\n"
+        "team-a   example.com/bucket-bytes: 90Gi/100Gi\n");
+}
+
 }  // namespace quickstart::describe_test

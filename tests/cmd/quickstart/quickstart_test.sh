@@ -75,6 +75,23 @@ grep -qE '^usage fell after [0-9.]+ ms:$' "$folder/out" || fail "no fall"
 grep -q '^Warning: .*exceeded cluster quota: trial' "$folder/out" || fail "no warning"
 nothing_left "the story of ClusterQuotas"
 
+bash cmd/quickstart.sh usage >"$folder/out" 2>&1 || fail "usage: exit code $?"
+bytes=example.com/bucket-bytes
+for used in 90Gi 30Gi; do
+  [ "$(grep -cx "team-a   $bytes: $used/100Gi" "$folder/out")" -eq 1 ] ||
+    fail "$used of the team are not shown once"
+done
+refused_bucket() { # BUCKET REQUESTED
+  local refusal="buckets.storage.example.com \"$1\" is forbidden: exceeded cluster quota: team-a, "
+  refusal+="requested: $bytes=$2, used: $bytes=90Gi, limited: $bytes=100Gi"
+  grep -qF "denied the request: $refusal" "$folder/out" || fail "no refusal: $refusal"
+}
+refused_bucket backup 20Gi
+refused_bucket logs 15Gi
+grep -qE '^usage fell after [0-9.]+ ms:$' "$folder/out" || fail "no fall"
+grep -q 'kubectl quota usage-definition test -f' "$folder/out" || fail "does not say how to go on"
+nothing_left "the story of a UsageDefinition"
+
 # Stop it as soon as it has something to leave behind. Remove the previous output first: a child
 # that is stopped before it has executed the quickstart would still run this script's trap.
 rm "$folder/out"
