@@ -21,6 +21,7 @@ constexpr std::chrono::milliseconds kLookAgain{500};
 constexpr std::chrono::seconds kOldAnswer{30};
 // A number of objects alone is not written more often than this, and no status after a failure.
 constexpr std::chrono::seconds kBetweenWrites{10};
+constexpr std::chrono::seconds kBetweenStates{1};
 constexpr std::chrono::seconds kWriteTimeout{10};
 
 api::GroupResource ResourceOf(const StoredDefinition& stored) {
@@ -44,8 +45,14 @@ DefinitionController::DefinitionController(TrackingContext context, ServedResour
       metrics_(NewInformerMetrics(context_, "definitions", DefinitionResource())) {}
 
 bool DefinitionController::Known() const {
-  if (served_.LacksVersion(DefinitionResource())) return true;
-  return listed_ || (reflector_ != nullptr && reflector_->state().trouble);
+  if (applied_ || served_.LacksVersion(DefinitionResource())) return true;
+  return reflector_ != nullptr && reflector_->state().forbidden;
+}
+
+bool DefinitionController::IsGone() const {
+  const auto& trouble = reflector_->state().trouble;
+  return served_.LacksVersion(DefinitionResource()) && trouble &&
+         trouble->Is(base::ErrorCode::kNotFound);
 }
 
 base::Task<void> DefinitionController::Run() {
@@ -68,9 +75,9 @@ base::Task<void> DefinitionController::Follow() {
   reflector_ =
       NewReflector(context_, DefinitionResource(), DefinitionSet::Fields(), metrics_.get(), *this);
   watch.Spawn("definitions", [this] { return reflector_->Run(); });
-  while (!co_await base::Stopping() && !served_.LacksVersion(DefinitionResource())) {
-    if (listed_) Apply();
-    if (listed_ && hooks_.leading()) co_await WriteStatus();
+  while (!co_await base::Stopping() && !IsGone()) {
+    if (listed_ && !listing_) co_await Apply();
+    if (applied_ && hooks_.leading()) co_await WriteStatus();
     co_await changed_->WaitUntil(context_.scheduler->Now() + kLookAgain);
   }
   const bool stopping = co_await base::Stopping();
@@ -80,19 +87,23 @@ base::Task<void> DefinitionController::Follow() {
   if (stopping) co_return;
   LOG(INFO) << "the server does not serve UsageDefinitions any more";
   set_.Clear();
-  Apply();
-  listed_ = false;
+  co_await Apply();
+  listed_ = applied_ = false;
+}
+
+void DefinitionController::BeginList() {
+  listing_ = true;
+  set_.BeginSweep();
 }
 
 void DefinitionController::Upsert(const json::Value& object) {
   set_.Put(object);
-  if (listed_) Apply();
   changed_->Wake();
 }
 
 void DefinitionController::Remove(const json::Value& object) {
   set_.Remove(api::Name(object));
-  if (listed_) Apply();
+  changed_->Wake();
 }
 
 // Nothing is in force before all are known: an older definition may own the names.
@@ -100,36 +111,44 @@ void DefinitionController::EndList() {
   set_.EndSweep();
   LOG_IF(INFO, !std::exchange(listed_, true))
       << "UsageDefinitions listed definitions=" << set_.stored().size();
-  Apply();
+  listing_ = false;
   changed_->Wake();
 }
 
+base::Task<void> DefinitionController::Apply() {
+  while (ApplyOne()) {
+    co_await base::NextTurn();
+    if (listing_) co_return;
+  }
+  std::erase_if(written_, [&](const auto& one) { return !set_.stored().contains(one.first); });
+  applied_ = true;
+}
+
 // Names that change their owner go before they come, so that no name has two.
-void DefinitionController::Apply() {
+bool DefinitionController::ApplyOne() {
   verdicts_ = set_.Judge(hooks_.is_built_in);
-  std::vector<std::string> gone;
   for (const auto& [name, defined] : defined_) {
     const auto verdict = verdicts_.find(name);
-    if (verdict == verdicts_.end() || !verdict->second.reason.empty()) gone.push_back(name);
+    if (verdict != verdicts_.end() && verdict->second.reason.empty()) continue;
+    Undefine(std::string(name));
+    return true;
   }
-  for (const std::string& name : gone) Undefine(name);
-  for (const auto& [name, stored] : set_.stored()) {
-    if (verdicts_.at(name).reason.empty()) Define(stored);
-  }
-  std::erase_if(not_before_, [&](const auto& one) { return !set_.stored().contains(one.first); });
+  return std::ranges::any_of(set_.stored(), [&](const auto& one) {
+    return verdicts_.at(one.first).reason.empty() && Define(one.second);
+  });
 }
 
 // A version that is served stays, as for every counted kind.
-void DefinitionController::Define(const StoredDefinition& stored) {
+bool DefinitionController::Define(const StoredDefinition& stored) {
   const api::GroupResource resource = ResourceOf(stored);
   const auto known = defined_.find(stored.definition->name);
-  Defined now{.uid = stored.uid, .generation = stored.generation};
+  Defined now{.definition = *stored.definition};
   if (known != defined_.end()) now.version = known->second.version;
   const api::GroupVersionResource at{resource.group, now.version, resource.resource};
   if (now.version.empty() || !served_.HasVersion(at)) {
     if (const auto served = served_.Find(resource)) now.version = served->version;
   }
-  if (known != defined_.end() && known->second == now) return;
+  if (known != defined_.end() && known->second == now) return false;
   quota::Evaluator evaluator = quota::usage::EvaluatorOf(*stored.definition);
   evaluator.version = now.version;
   evaluator.revision = ++revision_;
@@ -137,14 +156,13 @@ void DefinitionController::Define(const StoredDefinition& stored) {
             << " generation=" << stored.generation << " version=" << now.version;
   defined_.insert_or_assign(stored.definition->name, std::move(now));
   hooks_.define(resource, std::move(evaluator));
+  return true;
 }
 
 void DefinitionController::Undefine(const std::string& name) {
-  defined_.erase(name);
-  const std::size_t dot = name.find('.');
-  const api::GroupResource resource{
-      .group = dot == std::string::npos ? std::string() : name.substr(dot + 1),
-      .resource = name.substr(0, dot)};
+  const auto defined = defined_.find(name);
+  const api::GroupResource resource = defined->second.definition.resource;
+  defined_.erase(defined);
   LOG(INFO) << "usage is not defined any more resource=" << resource.ToString();
   hooks_.define(resource, std::nullopt);
 }
@@ -190,12 +208,19 @@ json::Value DefinitionController::StatusOf(const std::string& name,
   return status;
 }
 
-bool DefinitionController::IsDue(const StoredDefinition& stored, const json::Value& status) const {
+std::optional<base::TimePoint> DefinitionController::DueAt(const std::string& name,
+                                                           const StoredDefinition& stored,
+                                                           const json::Value& status) const {
   const auto same = [&](std::string_view member) {
     const json::Value* held = stored.status.At({member});
     return (held == nullptr ? json::Value() : *held) == *status.At({member});
   };
-  return !same("observedGeneration") || !same("conditions") || !same("counted");
+  const bool same_state = same("observedGeneration") && same("conditions");
+  if (same_state && same("counted")) return std::nullopt;
+  const auto last = written_.find(name);
+  if (last == written_.end()) return base::TimePoint::min();
+  const bool soon = !same_state && !last->second.failed;
+  return last->second.at + (soon ? kBetweenStates : kBetweenWrites);
 }
 
 base::Task<void> DefinitionController::WriteStatus() {
@@ -204,11 +229,11 @@ base::Task<void> DefinitionController::WriteStatus() {
   for (const std::string& name : names) {
     const auto at = set_.stored().find(name);
     const base::TimePoint now = context_.scheduler->Now();
-    if (at == set_.stored().end() || now < not_before_[name]) continue;
+    if (at == set_.stored().end() || !verdicts_.contains(name)) continue;
     const StoredDefinition& stored = at->second;
     json::Value status = StatusOf(name, stored);
-    if (!IsDue(stored, status)) continue;
-    not_before_[name] = now + kBetweenWrites;
+    const auto due = DueAt(name, stored, status);
+    if (!due || *due > now) continue;
     json::Value patch = json::Object{{"status", std::move(status)}};
     patch.Make({"metadata", "uid"}) = stored.uid;
     patch.Make({"metadata", "resourceVersion"}) = stored.version;
@@ -219,6 +244,7 @@ base::Task<void> DefinitionController::WriteStatus() {
                                .body = json::Write(patch),
                                .timeout = kWriteTimeout};
     const auto answer = co_await client::DoJson(*context_.client, std::move(request));
+    written_.insert_or_assign(name, Written{.at = now, .failed = !answer});
     if (!answer && !answer.error().Is(base::ErrorCode::kConflict)) {
       LOG(WARNING) << "the status of a UsageDefinition cannot be written definition=" << name
                    << " error=" << json::Quote(answer.error().message);

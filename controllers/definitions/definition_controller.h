@@ -54,7 +54,7 @@ class DefinitionController final : public informers::CollectionSink {
   // request should be decided before.
   [[nodiscard]] bool Known() const;
 
-  void BeginList() override { set_.BeginSweep(); }
+  void BeginList() override;
   void Upsert(const json::Value& object) override;
   void Remove(const json::Value& object) override;
   void EndList() override;
@@ -62,31 +62,46 @@ class DefinitionController final : public informers::CollectionSink {
  private:
   // What an evaluator was made from.
   struct Defined {
-    std::string uid;
-    std::int64_t generation = 0;
+    quota::usage::UsageDefinition definition;
     std::string version;  // of the resource
     bool operator==(const Defined& other) const = default;
   };
   // Runs until the API server stops serving definitions, or until cancelled.
   base::Task<void> Follow();
-  void Apply();
-  void Define(const StoredDefinition& stored);
+  // True if the API server has stopped serving definitions. Discovery alone may be wrong for a
+  // while after the start of a server.
+  [[nodiscard]] bool IsGone() const;
+  // Puts all evaluators into the quota APIs that should be there, one in a turn, because each may
+  // concern thousands of quotas.
+  base::Task<void> Apply();
+  // Returns false if there is nothing to change.
+  bool ApplyOne();
+  bool Define(const StoredDefinition& stored);
   void Undefine(const std::string& name);
   base::Task<void> WriteStatus();
   [[nodiscard]] QuotaCondition ReadyOf(const StoredDefinition& stored,
                                        const Verdict& verdict) const;
   [[nodiscard]] json::Value StatusOf(const std::string& name, const StoredDefinition& stored) const;
-  [[nodiscard]] bool IsDue(const StoredDefinition& stored, const json::Value& status) const;
+  // When the status may be written; nullopt: it needs no write.
+  [[nodiscard]] std::optional<base::TimePoint> DueAt(const std::string& name,
+                                                     const StoredDefinition& stored,
+                                                     const json::Value& status) const;
 
   TrackingContext context_;
   ServedResources& served_;
   DefinitionHooks hooks_;
   DefinitionSet set_;
   std::map<std::string, Verdict> verdicts_;
-  std::map<std::string, Defined> defined_;             // by name
-  std::map<std::string, base::TimePoint> not_before_;  // writes of a status
+  std::map<std::string, Defined> defined_;  // by name
+  struct Written {
+    base::TimePoint at;
+    bool failed = false;
+  };
+  std::map<std::string, Written> written_;  // the last write of each status
   std::uint64_t revision_ = 0;
+  bool listing_ = false;
   bool listed_ = false;
+  bool applied_ = false;  // what was listed is in force
   std::unique_ptr<base::Alarm> changed_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;  // while definitions are served

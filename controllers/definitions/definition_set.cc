@@ -79,6 +79,7 @@ std::map<std::string, Verdict> DefinitionSet::Judge(
   std::ranges::stable_sort(
       oldest_first, {}, [](const auto* one) -> const std::string& { return one->second.created; });
   std::map<std::string, std::string> owners;  // of names and scopes
+  std::size_t in_force = 0;
   for (const auto* entry : oldest_first) {
     const StoredDefinition& stored = entry->second;
     Verdict& verdict = verdicts[entry->first];
@@ -89,8 +90,11 @@ std::map<std::string, Verdict> DefinitionSet::Judge(
                                      " use is counted under Kubernetes' own names already"};
     } else if (auto taken = NameTaken(*stored.definition, owners)) {
       verdict = std::move(*taken);
+    } else if (in_force == kMostInForce) {
+      verdict = {"TooMany", std::to_string(kMostInForce) + " older definitions are in force"};
     } else {
       TakeNames(*stored.definition, owners);
+      ++in_force;
     }
   }
   return verdicts;

@@ -3,6 +3,7 @@
 // The UsageDefinitions that the API server has, and which of them are in force. A name belongs to
 // the definition that was created first. No I/O, one thread.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -35,6 +36,9 @@ struct Verdict {
 
 class DefinitionSet {
  public:
+  // So many are in force, the oldest. Each is a watch and at least one webhook.
+  static constexpr std::size_t kMostInForce = 256;
+
   // Fields that Put() reads, for a reflector.
   static std::vector<std::string> Fields() {
     return {"metadata.creationTimestamp", "metadata.generation", "spec", "status"};

@@ -269,7 +269,7 @@ void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
   tracker_.OnResourceState();
   NoticeConstraints();
   reporter_.OnResourceState();
-  Pending().states.insert_or_assign(evaluator.resource, evaluator);
+  Pending().states.insert_or_assign(BroadChanges::KeyOf(evaluator), evaluator);
 }
 
 void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std::string& name) {
@@ -277,7 +277,9 @@ void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std
   // nothing is counted yet, so no quota depends on the class
   if (tracker_.Find(evaluator.resource) == nullptr) return;
   const auto changed =
-      Pending().classes.try_emplace(evaluator.resource, BroadChanges::Classes{evaluator, {}}).first;
+      Pending()
+          .classes.try_emplace(BroadChanges::KeyOf(evaluator), BroadChanges::Classes{evaluator, {}})
+          .first;
   changed->second.names.insert(name);
 }
 
@@ -285,7 +287,7 @@ void QuotaController::OnClassState(const quota::Evaluator& evaluator) {
   tracker_.OnClasses();
   tracker_.OnResourceState();
   reporter_.OnResourceState();
-  Pending().class_states.insert_or_assign(evaluator.resource, evaluator);
+  Pending().class_states.insert_or_assign(BroadChanges::KeyOf(evaluator), evaluator);
 }
 
 void QuotaController::SetSlowestWebhook(base::Duration slowest) {
@@ -324,14 +326,14 @@ base::Task<void> QuotaController::WalkQuotas() {
 
 void QuotaController::Visit(const quota::Quota& quota, const BroadChanges& changes) {
   bool report = changes.report_all;
-  for (const auto& [resource, evaluator] : changes.states) {
+  for (const auto& [key, evaluator] : changes.states) {
     report = report || !tracker_.OwnedNames(evaluator, quota.hard).empty();
   }
-  for (const auto& [resource, evaluator] : changes.class_states) {
+  for (const auto& [key, evaluator] : changes.class_states) {
     report = report || !quota::NamesOfClasses(evaluator, quota.hard).empty();
   }
   bool recount = changes.recount_all || report;
-  for (const auto& [resource, changed] : changes.classes) {
+  for (const auto& [key, changed] : changes.classes) {
     // Skip quotas whose objects do not refer to the class: their usage does not depend on it.
     const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
     const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();

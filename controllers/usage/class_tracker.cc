@@ -79,6 +79,7 @@ KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
   const Wanted& wanted = at->second;
   KnownClasses known{.table = nullptr, .wanted_since = wanted.since, .unsaid = wanted.unsaid};
   if (wanted.kinds) known.table = &*wanted.kinds;
+  if (wanted.watch && !IsCurrent(wanted)) return known;
   if (wanted.watch) {
     if (wanted.watch->synced()) known.table = &wanted.watch->table();
     if (wanted.watch->listed()) known.last = &wanted.watch->table();
@@ -107,7 +108,8 @@ bool ClassTracker::Settled() const {
   return std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
     const Wanted& wanted = entry.second;
     if (wanted.names.empty() || wanted.absent || wanted.unsaid || wanted.kinds) return true;
-    return wanted.watch && (wanted.watch->synced() || wanted.watch->state().trouble);
+    return wanted.watch && IsCurrent(wanted) &&
+           (wanted.watch->synced() || wanted.watch->state().trouble);
   });
 }
 
@@ -208,9 +210,14 @@ void ClassTracker::NoticeMissing(Wanted& wanted) {
   listener_.OnClassState(*wanted.evaluator);
 }
 
+// False: the watch reads for a former evaluator.
+bool ClassTracker::IsCurrent(const Wanted& wanted) {
+  return wanted.watch->evaluator().revision == wanted.evaluator->revision;
+}
+
 bool ClassTracker::MustStop(const Wanted& wanted) const {
   if (!wanted.watch) return false;
-  if (wanted.watch->evaluator().revision != wanted.evaluator->revision) return true;
+  if (!IsCurrent(wanted)) return true;
   const api::GroupVersionResource& resource = wanted.watch->resource();
   const api::GroupResource any_version = resource.WithoutVersion();
   if (served_.IsAbsent(any_version, ResourceScope::kCluster)) return true;

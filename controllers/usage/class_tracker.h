@@ -94,6 +94,7 @@ class ClassTracker {
   void NoticeMissing(Wanted& wanted);
   bool Count(const std::shared_ptr<const quota::Evaluator>& evaluator,
              const quota::ResourceList& hard, bool more);
+  static bool IsCurrent(const Wanted& wanted);
   [[nodiscard]] bool MustStop(const Wanted& wanted) const;
 
   TrackingContext context_;

@@ -38,21 +38,24 @@ void ClassWatch::BeginList() {
 void ClassWatch::Upsert(const json::Value& object) {
   const std::string name(api::Name(object));
   base::Result<quota::ClassUsage> one = evaluator_.classes->usage_of(object);
-  if (!one) {
-    LOG(WARNING) << "class cannot be read; the usage of its objects is unknown resource="
-                 << resource_.ToString() << " class=" << name
-                 << " error=" << json::Quote(one.error().message);
-  }
   const bool incomplete = one && !one->unknown.empty();
-  if (incomplete) {
+  const std::string why = !one         ? one.error().message
+                          : incomplete ? one->unknown.begin()->second
+                                       : "";
+  const bool unreadable = !one;
+  const bool changed = table_.Set(name, std::move(one));
+  // Any object of the cluster may be a class, also one that changes every few seconds.
+  if (changed && unreadable) {
+    LOG(WARNING) << "class cannot be read; the usage of its objects is unknown resource="
+                 << resource_.ToString() << " class=" << name << " error=" << json::Quote(why);
+  }
+  if (changed && incomplete) {
     LOG(WARNING) << "class lacks amounts; the usage of its objects under these names is unknown "
                     "resource="
-                 << resource_.ToString() << " class=" << name
-                 << " error=" << json::Quote(one->unknown.begin()->second);
+                 << resource_.ToString() << " class=" << name << " error=" << json::Quote(why);
   }
   // During the first list no class is reported: EndList() reports them all by OnClassState().
-  if (table_.Set(name, std::move(one)) && sync_state_.listed())
-    users_.OnClassChange(evaluator_, name);
+  if (changed && sync_state_.listed()) users_.OnClassChange(evaluator_, name);
 }
 
 void ClassWatch::Remove(const json::Value& object) {

@@ -23,21 +23,19 @@ Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedReso
       classes_(context_, api_, served_, shared_, listener_),
       changed_(context_.scheduler->NewAlarm()) {}
 
-std::map<api::GroupResource, quota::Evaluator> Tracker::EvaluatorsFor(
+std::map<api::GroupResource, Tracker::SharedEvaluator> Tracker::EvaluatorsFor(
     const quota::ResourceList& hard) const {
-  std::map<api::GroupResource, quota::Evaluator> evaluators;
-  for (const quota::Evaluator& evaluator : api_.evaluators) {
-    if (!quota::OwnedNames(evaluator, hard).empty()) {
-      evaluators.emplace(evaluator.resource, evaluator);
+  std::map<api::GroupResource, SharedEvaluator> evaluators;
+  for (const SharedEvaluator& evaluator : api_.evaluators.shared()) {
+    if (!quota::OwnedNames(*evaluator, hard).empty()) {
+      evaluators.emplace(evaluator->resource, evaluator);
     }
   }
   if (!api_.counted_resource || !api_.object_counter) return evaluators;
   for (const auto& [name, amount] : hard) {
     const auto resource = api_.counted_resource(name);
     if (!resource || evaluators.contains(*resource)) continue;
-    if (auto counter = api_.object_counter(*resource)) {
-      evaluators.emplace(*resource, std::move(*counter));
-    }
+    if (auto counter = api_.CountedBy(*resource)) evaluators.emplace(*resource, std::move(counter));
   }
   return evaluators;
 }
@@ -111,26 +109,27 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
     const std::vector<const quota::Quota*>& quotas) {
   const api::GroupResource resource = (after ? after : before)->resource;
   // Without an evaluator of its own, the objects of a kind are only counted.
-  std::optional<quota::Evaluator> counter;
-  if (api_.object_counter) counter = api_.object_counter(resource);
-  const quota::Evaluator* const counted = counter ? &*counter : nullptr;
-  const quota::Evaluator* const old = before ? before.get() : counted;
-  const quota::Evaluator* const now = after ? after.get() : counted;
+  std::optional<quota::Evaluator> objects;
+  if (api_.object_counter) objects = api_.object_counter(resource);
+  const auto counter =
+      objects ? std::make_shared<const quota::Evaluator>(*std::move(objects)) : nullptr;
+  const SharedEvaluator old = before ? before : counter;
+  const SharedEvaluator now = after ? after : counter;
   std::vector<const quota::Quota*> limiting;
   for (const quota::Quota* quota : quotas) {
-    const auto owns = [&](const quota::Evaluator* evaluator) {
+    const auto owns = [&](const SharedEvaluator& evaluator) {
       return evaluator != nullptr && !quota::OwnedNames(*evaluator, quota->hard).empty();
     };
-    if (owns(now)) Want(*now);
+    if (owns(now)) Want(now);
     if (owns(old)) Unwant(resource);
-    const bool is_limiting = IsLimitedBy(now, quota->hard);
-    const bool was_limiting = IsLimitedBy(old, quota->hard);
+    const bool is_limiting = IsLimitedBy(now.get(), quota->hard);
+    const bool was_limiting = IsLimitedBy(old.get(), quota->hard);
     if (by_namespace_ && is_limiting) LimitIn(resource, quota->key.ns);
     if (by_namespace_ && was_limiting) UnlimitIn(resource, quota->key.ns);
     if (is_limiting || was_limiting) limiting.push_back(quota);
   }
   if (const auto wanted = wanted_.find(resource); wanted != wanted_.end() && now != nullptr) {
-    wanted->second.evaluator = *now;
+    wanted->second.evaluator = now;
     wanted->second.since = context_.scheduler->Now();
   }
   classes_.OnEvaluator(before, after, quotas);
@@ -157,11 +156,12 @@ void Tracker::SetGroups(std::string_view ns, std::vector<std::string> groups) {
 // An evaluator is also wanted while it owns a name of a quota because of its classes, or may own
 // one: admission must see its objects to refuse them.
 void Tracker::WantByClasses() {
-  for (const quota::Evaluator& evaluator : api_.evaluators) {
-    if (!evaluator.classes) continue;
-    const bool wanted = classes_.GiveNames(evaluator);
-    if (wanted && wanted_by_classes_.insert(evaluator.resource).second) Want(evaluator);
-    if (!wanted && wanted_by_classes_.erase(evaluator.resource) > 0) Unwant(evaluator.resource);
+  for (const SharedEvaluator& evaluator : api_.evaluators.shared()) {
+    if (!evaluator->classes) continue;
+    const api::GroupResource& resource = evaluator->resource;
+    const bool wanted = classes_.GiveNames(*evaluator);
+    if (wanted && wanted_by_classes_.insert(resource).second) Want(evaluator);
+    if (!wanted && wanted_by_classes_.erase(resource) > 0) Unwant(resource);
   }
 }
 
@@ -170,8 +170,8 @@ void Tracker::OnClasses() {
   for (const auto& tracked : Watched()) tracked->OnClasses();
 }
 
-void Tracker::Want(const quota::Evaluator& evaluator) {
-  const auto [entry, added] = wanted_.try_emplace(evaluator.resource);
+void Tracker::Want(const SharedEvaluator& evaluator) {
+  const auto [entry, added] = wanted_.try_emplace(evaluator->resource);
   Wanted& wanted = entry->second;
   if (added) wanted.evaluator = evaluator;
   if (wanted.quotas++ == 0 && wanted.tracked == nullptr) {
@@ -191,17 +191,18 @@ void Tracker::Unwant(const api::GroupResource& resource) {
 std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) const {
   std::vector<UsageSource> sources;
   for (const auto& [resource, wanted] : wanted_) {
-    std::vector<std::string> names = OwnedNames(wanted.evaluator, hard);
+    std::vector<std::string> names = OwnedNames(*wanted.evaluator, hard);
     if (names.empty()) continue;
-    sources.push_back({.evaluator = &wanted.evaluator,
+    const TrackedResource* const tracked = wanted.current();
+    sources.push_back({.evaluator = wanted.evaluator.get(),
                        .names = std::move(names),
                        .resource = resource,
                        .classes = classes_.Of(resource).table,
-                       .tracked = wanted.tracked.get(),
+                       .tracked = tracked,
                        .wanted_since = wanted.since,
                        .known_absent = wanted.known_absent});
-    if (wanted.tracked) {
-      const informers::ReflectorState& state = wanted.tracked->state();
+    if (tracked != nullptr) {
+      const informers::ReflectorState& state = tracked->state();
       sources.back().trouble = state.trouble;
       sources.back().forbidden = state.forbidden;
     }
@@ -236,7 +237,7 @@ std::vector<std::string> Tracker::OwnedNames(const quota::Evaluator& evaluator,
 
 const TrackedResource* Tracker::Find(const api::GroupResource& resource) const {
   const auto at = wanted_.find(resource);
-  return at == wanted_.end() ? nullptr : at->second.tracked.get();
+  return at == wanted_.end() ? nullptr : at->second.current();
 }
 
 quota::Beside Tracker::BesideOf(const quota::Evaluator& evaluator) const {
@@ -260,10 +261,21 @@ base::Error Tracker::WhyUnknown(const quota::Evaluator& evaluator) const {
                      (trouble ? ": " + trouble->message : " yet")};
 }
 
+bool Tracker::LacksScope(const quota::ScopeSelector& selector) const {
+  return std::ranges::any_of(selector, [&](const quota::ScopeRequirement& requirement) {
+    // Only those of definitions have a domain.
+    return requirement.scope.find('/') != std::string::npos &&
+           std::ranges::none_of(api_.evaluators, [&](const quota::Evaluator& evaluator) {
+             return std::ranges::find(evaluator.scopes, requirement.scope) !=
+                    evaluator.scopes.end();
+           });
+  });
+}
+
 std::vector<const quota::Evaluator*> Tracker::Constrained() const {
   std::vector<const quota::Evaluator*> evaluators;
   for (const auto& [resource, wanted] : wanted_) {
-    if (wanted.quotas > 0 && wanted.tracked) evaluators.push_back(&wanted.evaluator);
+    if (wanted.quotas > 0 && wanted.tracked) evaluators.push_back(wanted.evaluator.get());
   }
   return evaluators;
 }
@@ -297,7 +309,8 @@ bool Tracker::Settled() const {
   return classes_.Settled() && std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
            const Wanted& wanted = entry.second;
            if (wanted.quotas == 0 || wanted.known_absent) return true;
-           return wanted.tracked && (wanted.tracked->synced() || wanted.tracked->state().trouble);
+           const TrackedResource* const tracked = wanted.current();
+           return tracked != nullptr && (tracked->synced() || tracked->state().trouble);
          });
 }
 
@@ -355,7 +368,7 @@ void Tracker::NoticeMissing() {
     LOG(WARNING) << "a quota names a resource that the server "
                  << (absent ? "does not serve" : "cannot say that it serves")
                  << " quota_api=" << api_.name << " resource=" << resource.ToString();
-    listener_.OnResourceState(wanted.evaluator);
+    listener_.OnResourceState(*wanted.evaluator);
   }
 }
 
@@ -369,7 +382,7 @@ std::optional<api::GroupVersionResource> Tracker::ServedFor(
 
 bool Tracker::MustMove(const Wanted& wanted) const {
   const TrackedResource& tracked = *wanted.tracked;
-  if (tracked.evaluator().revision != wanted.evaluator.revision) return true;
+  if (wanted.current() == nullptr) return true;
   return !served_.HasVersion(tracked.resource()) && ServedFor(tracked.evaluator()).has_value();
 }
 
@@ -378,7 +391,7 @@ void Tracker::StartServed() {
   shared_.Follow(served_.rules());
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.tracked || wanted.quotas == 0) continue;
-    const auto served = ServedFor(wanted.evaluator);
+    const auto served = ServedFor(*wanted.evaluator);
     if (!served) continue;
     wanted.known_absent = false;
     Use(wanted, *served);
@@ -386,16 +399,16 @@ void Tracker::StartServed() {
 }
 
 void Tracker::Use(Wanted& wanted, const api::GroupVersionResource& served) {
-  const auto classes = [this, resource = wanted.evaluator.resource] {
+  const auto classes = [this, resource = wanted.evaluator->resource] {
     return classes_.Of(resource).table;
   };
-  wanted.tracked = shared_.Acquire(context_, api_, served, wanted.evaluator, listener_, classes);
+  wanted.tracked = shared_.Acquire(context_, api_, served, *wanted.evaluator, listener_, classes);
   TrackedResource& tracked = *wanted.tracked;
   for (const auto& [name, quotas] : names_) tracked.Limit(name);
   for (const auto& [ns, groups] : groups_) tracked.SetGroups(ns, groups);
   tracked.Start();
   // Nobody tells what a shared resource has listed before.
-  if (tracked.synced() || tracked.state().trouble) listener_.OnResourceState(wanted.evaluator);
+  if (tracked.synced() || tracked.state().trouble) listener_.OnResourceState(*wanted.evaluator);
 }
 
 // A resource that others use keeps nothing of ours. It must be released then.

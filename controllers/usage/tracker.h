@@ -44,6 +44,8 @@ using LimitedNamespaces = std::map<std::string, std::size_t>;
 
 class Tracker {
  public:
+  using SharedEvaluator = std::shared_ptr<const quota::Evaluator>;
+
   // `api`, `served`, `shared` and `listener` must outlive the tracker. The listener calls
   // OnResourceState() and OnClasses(). `by_namespace`: NamespacesOf() is used.
   Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
@@ -56,7 +58,6 @@ class Tracker {
   // null) in the quota API. `quotas` are all those that were passed to OnQuota() and not removed.
   // Returns those that limit, or limited, objects of the resource. The resource is watched anew;
   // until it is listed, its names are unknown.
-  using SharedEvaluator = std::shared_ptr<const quota::Evaluator>;
   std::vector<const quota::Quota*> OnEvaluator(const SharedEvaluator& before,
                                                const SharedEvaluator& after,
                                                const std::vector<const quota::Quota*>& quotas);
@@ -72,7 +73,7 @@ class Tracker {
   // The names of `hard` that the evaluator owns, considering the classes that are known.
   [[nodiscard]] std::vector<std::string> OwnedNames(const quota::Evaluator& evaluator,
                                                     const quota::ResourceList& hard) const;
-  // The watched resource; null if it is not watched.
+  // The watched resource; null if it is not watched, or is watched for a former evaluator.
   [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const;
   // The data that completes the facts of the evaluator's objects. Valid until the next suspension.
   [[nodiscard]] quota::Beside BesideOf(const quota::Evaluator& evaluator) const;
@@ -81,6 +82,9 @@ class Tracker {
   // The evaluators of resources that quotas name and the server serves. Valid until the next
   // suspension.
   [[nodiscard]] std::vector<const quota::Evaluator*> Constrained() const;
+  // True if a scope of the selector belongs to a definition, and there is none that has it. Nobody
+  // can tell then which objects match.
+  [[nodiscard]] bool LacksScope(const quota::ScopeSelector& selector) const;
   // The namespaces in which quotas limit the resource. Empty unless `by_namespace`. Valid until the
   // next OnQuota().
   [[nodiscard]] const LimitedNamespaces& NamespacesOf(const api::GroupResource& resource) const;
@@ -104,7 +108,12 @@ class Tracker {
 
  private:
   struct Wanted {
-    quota::Evaluator evaluator;
+    SharedEvaluator evaluator;
+    // The resource as this evaluator counts it; null if it is not watched so (yet).
+    [[nodiscard]] const TrackedResource* current() const {
+      const bool same = tracked && tracked->evaluator().revision == evaluator->revision;
+      return same ? tracked.get() : nullptr;
+    }
     std::size_t quotas = 0;  // number of quotas that name it
     base::TimePoint since{};
     base::TimePoint unneeded_since{};  // when `quotas` fell to zero
@@ -112,7 +121,7 @@ class Tracker {
     std::shared_ptr<TrackedResource> tracked;
   };
 
-  [[nodiscard]] std::map<api::GroupResource, quota::Evaluator> EvaluatorsFor(
+  [[nodiscard]] std::map<api::GroupResource, SharedEvaluator> EvaluatorsFor(
       const quota::ResourceList& hard) const;
   [[nodiscard]] bool IsLimitedBy(const quota::Evaluator* evaluator,
                                  const quota::ResourceList& hard) const;
@@ -121,7 +130,7 @@ class Tracker {
   void CountNames(const quota::Quota* before, const quota::Quota* after);
   void WantByClasses();
   void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
-  void Want(const quota::Evaluator& evaluator);
+  void Want(const SharedEvaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
   // True if a resource, or classes, that became wanted after `since` are not watched, or their
   // watch gets a 404, so they may be deleted or moved to another version.

@@ -71,8 +71,8 @@ void Strangers::HoldBeyond(base::TimePoint now, const ResourceList& usage, const
   DropPassedOver(now);
   if (passed_over.empty()) return;
   if (passed_over_.size() >= kMostPassedOver) {
-    passed_over.Add(passed_over_.back().usage);
-    passed_over_.back() = {now, std::move(passed_over)};
+    passed_over_.back().usage.Add(passed_over);
+    passed_over_.back().version.clear();
   } else {
     passed_over_.push_back({now, std::move(passed_over), version});
   }
@@ -121,6 +121,9 @@ void Strangers::OnFirstCount(base::TimePoint now, const ResourceList& used,
     for (const auto& [name, amount] : used) part.usage.Erase(name);
   }
   std::erase_if(parts_, [](const Part& part) { return part.usage.empty(); });
+  for (Part& part : passed_over_) {
+    for (const auto& [name, amount] : used) part.usage.Erase(name);
+  }
   Hold(now, quota::Excess(quota::Larger(usage, quota::Smaller(held, most)), {}));
 }
 

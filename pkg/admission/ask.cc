@@ -139,11 +139,7 @@ base::Result<void> Ask::Resolve() {
   request_.unknown = std::move(after->unknown);
   flaw_ = facts.flaw;
   // What cannot be read of an object concerns its own names only.
-  const Names limited = facts.now.unread.empty() ? Names() : LimitedNames();
-  const auto is_limited = [&](const std::string& name) { return limited.contains(name); };
-  if (!facts.now.unread.empty() && std::ranges::none_of(facts.now.unread, is_limited)) {
-    flaw_.clear();
-  }
+  if (!facts.now.unread.empty() && !LimitsUnread()) flaw_.clear();
   if (!reading_->before) return {};
   const quota::ObjectFacts& old_facts = *reading_->before;
   auto before = source_.objects->SubjectOf(evaluator, review_.ns, old_facts);
@@ -155,11 +151,32 @@ base::Result<void> Ask::Resolve() {
   return {};
 }
 
+// Quotas that only warn or audit do not matter beside one that refuses.
+bool Ask::LimitsUnread() const {
+  const std::vector<const quota::Quota*> quotas = Quotas();
+  const bool any_refuses = std::ranges::any_of(quotas, [](const auto* q) { return MayRefuse(*q); });
+  const auto limits = [&](const quota::Quota* quota) {
+    if (any_refuses && !MayRefuse(*quota)) return false;
+    return std::ranges::any_of(reading_->after.now.unread, [&](const std::string& name) {
+      return quota->hard.Find(name) != nullptr || quota->status.hard.Find(name) != nullptr;
+    });
+  };
+  return std::ranges::any_of(quotas, limits);
+}
+
 void Ask::LookAgain() {
   const quota::Evaluator& evaluator = *request_.evaluator;
   request_.classes = source_.objects->ClassesOf(evaluator);
   request_.outdated = !request_.dry_run && !request_.version.empty() &&
                       source_.objects->HasLater(evaluator, request_.uid, request_.version);
+  // The client tries again, and is told then what cannot be read.
+  const std::vector<std::string>& unread = reading_->after.now.unread;
+  const bool as_before = reading_->before && IsNoWorse(*reading_->before, reading_->after);
+  if (flaw_.empty() && !unread.empty() && !as_before && LimitsUnread()) {
+    request_.unknown = quota::UnknownUsage{
+        .why = {.code = base::ErrorCode::kUnavailable, .message = "its limits have just changed"},
+        .names = unread};
+  }
   if (!reading_->under) return;
   // The client tries again. It needs a quota that gets a name in the moment in which an object with
   // very many names is decided.

@@ -75,18 +75,19 @@ std::vector<std::string> QuotaAdmitter::quota_apis() const {
 
 // Remembers nothing for a resource without wanted fields: the request may name any resource.
 std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resource) {
+  std::uint64_t changes = 0;
+  for (const auto& source : sources_) changes += source->api.evaluators.changes();
+  if (std::exchange(fields_as_of_, changes) != changes) fields_.clear();
   const auto known = fields_.find(resource);
   if (known != fields_.end()) return known->second;
   std::set<std::string> fields;
-  bool stays = true;
   for (const auto& source : sources_) {
     const auto evaluator = source->api.evaluators.Find(resource);
     if (evaluator == nullptr) continue;
-    stays = stays && evaluator->revision == 0;
     fields.insert(evaluator->fields.begin(), evaluator->fields.end());
     fields.insert(evaluator->guard.fields.begin(), evaluator->guard.fields.end());
   }
-  if (fields.empty() || !stays) return {fields.begin(), fields.end()};
+  if (fields.empty()) return {};
   return fields_[resource] = {fields.begin(), fields.end()};
 }
 

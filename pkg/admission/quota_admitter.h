@@ -107,8 +107,8 @@ class QuotaAdmitter final : public Admitter {
   Observer& observer_;
   const QuotaAdmitterOptions options_;
   std::vector<std::unique_ptr<QuotaSource>> sources_;  // in the order in which they judge
-  // What FieldsOf() returned, for the kinds of evaluators that are a part of the program.
-  std::map<api::GroupResource, std::vector<std::string>> fields_;
+  std::map<api::GroupResource, std::vector<std::string>> fields_;  // FieldsOf(), of counted kinds
+  std::uint64_t fields_as_of_ = 0;  // the changes of evaluators that they have seen
   WaitingLimit waiting_;
   QuotaWriters writers_;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -26,6 +27,7 @@ class Evaluators {
 
   // Adds the evaluator in place of that of the same resource.
   void Put(Evaluator evaluator) {
+    ++changes_;
     auto shared = std::make_shared<const Evaluator>(std::move(evaluator));
     const auto same = At(shared->resource);
     if (same == all_.end()) {
@@ -38,6 +40,7 @@ class Evaluators {
   bool Remove(const api::GroupResource& resource) {
     const auto same = At(resource);
     if (same == all_.end()) return false;
+    ++changes_;
     all_.erase(same);
     return true;
   }
@@ -47,6 +50,9 @@ class Evaluators {
         std::ranges::find_if(all_, [&](const Shared& one) { return one->resource == resource; });
     return same == all_.end() ? nullptr : *same;
   }
+  [[nodiscard]] const std::vector<Shared>& shared() const { return all_; }
+  // Grows with each change.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
   [[nodiscard]] std::size_t size() const { return all_.size(); }
   [[nodiscard]] bool empty() const { return all_.empty(); }
 
@@ -81,6 +87,7 @@ class Evaluators {
   }
 
   std::vector<Shared> all_;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace quota

@@ -70,8 +70,12 @@ void WebhookPlan::Want(const GuardedResource& guarded, WantedPlaces& wanted) {
   GuardedResource what = WithoutNamespaces(guarded);
   if (rule.guarded != what) {
     rule.guarded = std::move(what);
-    // The stored rule is about the former condition or version: it must be shown again.
-    for (auto& [place, state] : rule.places) state.shown_since.reset();
+    // The stored rule is about the former condition or version. Names that come now are in force
+    // only once the new one was shown.
+    for (auto& [place, state] : rule.places) {
+      state.shown_since.reset();
+      if (std::exchange(state.stored, false)) changed_ = true;
+    }
   }
   std::set<Place> places = PlacesOf(guarded.namespaces);
   for (const Place& place : places) rule.places[place].unwanted_since.reset();

@@ -14,7 +14,7 @@
 // all of them, so one is enough. A replica that does not enforce all of them does not answer it.
 //
 // A rule counts as stored when the API server has returned it and had time to learn of it by its
-// own watch. It then counts as stored until we give it up.
+// own watch. It then counts as stored until we give it up, or want another one in its place.
 //
 // No I/O, one thread.
 

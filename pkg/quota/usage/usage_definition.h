@@ -40,6 +40,7 @@ struct Amount {
   // In place of a missing field. Nullopt: a missing field makes the amount unknown.
   std::optional<Quantity> otherwise;
   std::optional<Quantity> times_otherwise;
+  bool operator==(const Amount& other) const = default;
 };
 
 // An object uses nothing unless its field has, or has not, one of these values.
@@ -47,12 +48,14 @@ struct CountsWhile {
   FieldPath path;
   bool in = true;  // false: the value must be none of these
   std::vector<std::string> values;
+  bool operator==(const CountsWhile& other) const = default;
 };
 
 // A scope that matches by the value of a field.
 struct ScopeOfField {
   std::string name;
   FieldPath path;
+  bool operator==(const ScopeOfField& other) const = default;
 };
 
 struct UsageDefinition {
@@ -61,6 +64,7 @@ struct UsageDefinition {
   std::vector<Amount> amounts;  // may be empty if there are scopes: objects are counted by them
   std::optional<CountsWhile> counts_while;
   std::vector<ScopeOfField> scopes;
+  bool operator==(const UsageDefinition& other) const = default;
 };
 
 // Reads the spec of a stored UsageDefinition, or of one in a file. Unknown members are ignored.

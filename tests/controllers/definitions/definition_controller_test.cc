@@ -239,6 +239,44 @@ TEST_CASE("definitions: definitions that cannot be listed are known to be unknow
   CHECK(f.Defined() == "buckets=v1");
 }
 
+TEST_CASE("definitions: they are not known while the first list fails for a moment",
+          "[controllers]") {
+  Definitions f;
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("usagedefinitions") == std::string::npos) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "no", .http_status = 503};
+  };
+  f.Start();
+  f.scheduler.RunFor(4s);
+  CHECK_FALSE(f.controller->Known());
+  f.cluster.ForgetFunctions();
+  f.scheduler.RunFor(30s);
+  CHECK(f.controller->Known());
+  CHECK(f.Defined() == "buckets=v1");
+}
+
+TEST_CASE("definitions: a bounded number is in force, the oldest", "[controllers]") {
+  controllers::DefinitionSet set;
+  const std::size_t most = controllers::DefinitionSet::kMostInForce;
+  for (std::size_t i = 0; i <= most; ++i) {
+    const std::string resource = "r" + std::to_string(i);
+    json::Value amount = json::Object{{"name", "example.com/" + resource}, {"path", ".spec.size"}};
+    json::Value object;
+    object.Make({"metadata", "name"}) = resource + ".example.com";
+    object.Make({"metadata", "creationTimestamp"}) =
+        i == 7 ? "2027-01-01T00:00:00Z" : "2026-01-01T00:00:00Z";
+    object.Make({"spec", "resource"}) =
+        json::Object{{"group", "example.com"}, {"resource", resource}};
+    object.Make({"spec", "usage"}) = json::Array{std::move(amount)};
+    set.Put(object);
+  }
+  const auto verdicts = set.Judge([](const api::GroupResource&) { return false; });
+  for (const auto& [name, verdict] : verdicts) {
+    CHECK(verdict.reason == (name == "r7.example.com" ? "TooMany" : ""));
+  }
+}
+
 TEST_CASE("definitions: only the leader writes, and a failed write waits", "[controllers]") {
   Definitions f;
   f.leads = false;

@@ -184,6 +184,30 @@ TEST_CASE("evaluators: classes of a definition are read while a quota needs them
   CHECK(f.controller->tracker().Watched().empty());
 }
 
+TEST_CASE("evaluators: what was counted for a former definition counts for no name of a new one",
+          "[controllers]") {
+  Defining f;
+  f.cluster.Put(kBuckets, Bucket("a", "3Gi", "fast"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kBytes, "10Gi"}, {kIops, "500"}, {kCount, "5"}}));
+  f.Define(kSize);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=3Gi");
+  // The tracker waits for discovery, which the classes of the new definition need.
+  f.cluster.stall = [](const client::ApiRequest& request) -> base::Duration {
+    return request.path == "/apis" ? 3s : 0s;
+  };
+  f.Undefine();
+  f.RunFor(5s);
+  f.Define(std::string(kSize) + kOfTier);
+  for (int i = 0; i < 40; ++i) {
+    f.RunFor(100ms);
+    CHECK_THAT(f.Used("q"), Catch::Contains("example.com/bytes=3Gi"));
+  }
+  f.cluster.Put(kTiers, Tier("fast", "100"));
+  f.RunFor(10s);
+  CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=3Gi,example.com/iops=100");
+}
+
 TEST_CASE("evaluators: a creation is decided by the definition that there is", "[controllers]") {
   Defining f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{kBytes, "5Gi"}}));
@@ -208,6 +232,27 @@ TEST_CASE("evaluators: an amount that cannot be read matters only where its name
   f.cluster.Put(kQuotas, MakeQuota("q", {{kCount, "5"}}));
   f.RunFor(5s);
   CHECK(f.Ask(Bucket("c", "many")).empty());
+}
+
+TEST_CASE("evaluators: a quota with a scope that nobody defines keeps what it has counted",
+          "[controllers]") {
+  Defining f;
+  const std::string scoped =
+      std::string(kSize) + "  scopes:\n  - {name: example.com/tier, path: .spec.tier}\n";
+  f.cluster.Put(kBuckets, Bucket("a", "3Gi", "fast"));
+  json::Value quota = MakeQuota("q", {{kBytes, "10Gi"}, {kCount, "5"}});
+  quota.Make({"spec", "scopes"}) = json::Array{"example.com/tier"};
+  f.cluster.Put(kQuotas, std::move(quota));
+  f.Define(scoped);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=3Gi");
+  f.Undefine();
+  f.RunFor(10s);
+  CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=3Gi");
+  f.cluster.Delete(kBuckets, "team-a", "a");
+  f.Define(scoped);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/buckets.example.com=0,example.com/bytes=0");
 }
 
 TEST_CASE("evaluators: a definition may change while creations wait for its names",

@@ -10,6 +10,7 @@ namespace strangers_test {
 using namespace accounting_test;
 using accounting::Strangers;
 using std::chrono_literals::operator""s;
+using std::chrono_literals::operator""ms;
 
 constexpr auto kHold = 10s;
 
@@ -92,6 +93,21 @@ TEST_CASE("strangers: rises that were passed over are kept together when they ar
   list.used = Pods(100);
   strangers.OnStatus({}, Pods(100), &list, false, Counted(50));
   CHECK(strangers.Held() == Pods(50));
+}
+
+TEST_CASE("strangers: rises that were passed over grow old, however many follow", "[accounting]") {
+  Strangers strangers;
+  ReservationList list;
+  list.used = Pods(0);
+  strangers.OnStatus({}, Pods(0), &list, false, Nothing);
+  base::TimePoint now{};
+  for (int i = 1; i <= 100; ++i, now += 100ms) {
+    strangers.OnStatus(now, Pods(i), &list, false, Counted(i));
+  }
+  ++list.writes;
+  list.used = Pods(200);
+  strangers.OnStatus(now, Pods(200), &list, false, Counted(100));
+  CHECK(strangers.Held().Get("pods").nanos() <= 40 * quantity::kNanosPerOne);
 }
 
 TEST_CASE("strangers: what was used up by mistake is held again, for as long as it would have been",

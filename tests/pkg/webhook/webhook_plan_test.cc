@@ -265,6 +265,22 @@ TEST_CASE("webhook plan: rules of a quota API that is no longer enforced are rem
   CHECK(p.Guards() == std::vector<GuardedResource>{Pods()});
 }
 
+TEST_CASE("webhook plan: a rule with a new condition is not the one that is stored",
+          "[admission]") {
+  Planned p;
+  GuardedResource guarded = Counted("secrets");
+  p.Settle({guarded});
+  REQUIRE(p.plan.Stored("core", kSecrets, "team-a"));
+  guarded.updates = true;
+  guarded.update_condition = "object.spec != oldObject.spec";
+  p.Want({guarded});
+  CHECK(p.plan.TakeChanged());
+  CHECK_FALSE(p.plan.Stored("core", kSecrets, "team-a"));
+  REQUIRE(p.Write());
+  p.Pass(seconds(1));
+  CHECK(p.plan.Stored("core", kSecrets, "team-a"));
+}
+
 TEST_CASE("webhook plan: somebody's change is repaired", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets"), Pods()});
