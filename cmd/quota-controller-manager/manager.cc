@@ -282,7 +282,8 @@ void ManagerImpl::FollowDefinitions() {
       *served_,
       controllers::DefinitionHooks{
           .define =
-              [this](const api::GroupResource& resource, std::optional<quota::Evaluator> by) {
+              [this](const api::GroupResource& resource,
+                     const std::optional<quota::Evaluator>& by) {
                 for (Engine* engine : defining_) engine->Define(resource, by);
               },
           .use_of = [this](const api::GroupResource& resource) { return UseOf(resource); },

@@ -33,7 +33,7 @@ struct DefinedUse {
 struct DefinitionHooks {
   // From now on the objects of the resource are counted by this evaluator; nullopt: by none that is
   // defined.
-  std::function<void(const api::GroupResource& resource, std::optional<quota::Evaluator> by)>
+  std::function<void(const api::GroupResource& resource, const std::optional<quota::Evaluator>& by)>
       define;
   std::function<DefinedUse(const api::GroupResource& resource)> use_of;
   // The resource has an evaluator that is a part of the program.

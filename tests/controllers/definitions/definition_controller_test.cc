@@ -40,10 +40,11 @@ struct Definitions {
         *served,
         controllers::DefinitionHooks{
             .define =
-                [this](const api::GroupResource& resource, std::optional<quota::Evaluator> by) {
+                [this](const api::GroupResource& resource,
+                       const std::optional<quota::Evaluator>& by) {
                   ++changes;
                   if (by) {
-                    defined.insert_or_assign(resource.resource, *std::move(by));
+                    defined.insert_or_assign(resource.resource, *by);
                   } else {
                     CHECK(defined.erase(resource.resource) == 1);
                   }
