@@ -1,5 +1,7 @@
 // UsageDefinitions: what objects of custom kinds use is counted and refused without code.
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
 
 #include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/custom_kind.h"

@@ -66,7 +66,8 @@ void AddFields(const json::Value& schema, const std::string& path, std::string& 
   const json::Value* properties = below->At({"properties"});
   if (properties == nullptr) return;
   for (const auto& [name, field] : *properties->AsObject()) {
-    const std::string full = path.empty() ? name : path + "." + name;
+    std::string full = path;
+    full.append(path.empty() ? "" : ".").append(name);
     if (path.empty() && name != "spec" && name != "status") continue;
     const std::string description = Cell(field.StringAt({"description"}));
     rows +=
