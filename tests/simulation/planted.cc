@@ -213,8 +213,9 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kShortHold, "short-hold", "used is below what is stored", Api::kCore, true},
       {Planted::kDuplicatePassed, "duplicate-passed", "used is below what is stored", Api::kCore,
        true},
-      {Planted::kAmountUnreadable, "amount-unreadable", "fits, and is refused", Api::kCluster,
-       true},
+      // What cannot be read is refused only where a quota that refuses limits it. So the quotas
+      // that only warn or audit show it.
+      {Planted::kAmountUnreadable, "amount-unreadable", "told not to fit", Api::kCluster, true},
       {Planted::kAmountWraps, "amount-wraps", "is not the truth", Api::kCore, true},
       {Planted::kUnreadableDropped, "unreadable-dropped", "is not the truth", Api::kCore, true},
       {Planted::kDeletionKept, "deletion-kept", "is not the truth", Api::kCluster},
