@@ -106,14 +106,14 @@ bool ObservedUsage::MayBeDoneSoon(const UsageSource& source, base::Duration pati
 }
 
 QuotaCount ObservedUsage::Count(const quota::Quota& quota, base::Duration patience) const {
-  const std::vector<std::string> names = NamesOf(quota.hard);
   if (tracker_.LacksScope(quota.selector)) {
     QuotaCount none;
-    none.observed.unknown = names;
+    none.observed.unknown = NamesOf(quota.hard);
     return none;
   }
   const NamespaceLabels* const labels = LabelsOf(quota);
   if (labels == nullptr) return CountObjects(quota, patience);
+  const std::vector<std::string> names = NamesOf(quota.hard);
   if (std::optional<Obstacle> incomplete = labels->Incomplete(patience)) {
     QuotaCount none;
     none.observed.unknown = names;
