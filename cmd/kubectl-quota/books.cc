@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
+#include "pkg/inspect/owners.h"
+#include "pkg/quota/uncountable_names.h"
+#include "pkg/quota/usage/usage_definition.h"
 
 namespace kubectl_quota {
 namespace {
@@ -64,9 +68,33 @@ base::Result<void> Books::Add(inspect::Expansion expansion, base::WallTime now, 
   if (limited) std::ranges::move(expansion.uncounted, std::back_inserter(checked.unknown));
   std::ranges::move(expansion.unpropagated, std::back_inserter(checked.unknown));
   for (const auto& of : all_) {
+    if (!knows_definitions_) NoteUndefined(*of, expansion, checked);
     if (auto added = AddTo(*of, expansion, now, checked); !added) return added;
   }
   return {};
+}
+
+// Only kinds of other projects can have a definition.
+void Books::NoteUndefined(ApiBook& of, const inspect::Expansion& expansion, Checked& checked) {
+  std::set<std::string> undefined;
+  for (std::size_t i = 0; i < of.book.quotas().size(); ++i) {
+    for (const std::string& name : quota::UncountableNames(of.api, of.book.quotas()[i].hard)) {
+      if (!quota::usage::WhyNoName(name).empty()) continue;
+      undefined.insert("quota " + of.book.TitleOf(i) + " limits " + name);
+    }
+  }
+  if (undefined.empty()) return;
+  for (const Piece& piece : expansion.pieces) {
+    const inspect::Counter* counter = CounterOf(of, piece.object);
+    const bool may_use = counter != nullptr &&
+                         of.api.evaluators.Find(counter->evaluator->resource) == nullptr &&
+                         inspect::IsCustomGroup(counter->evaluator->resource.group);
+    if (!may_use) continue;
+    for (const std::string& limit : undefined) {
+      checked.unknown.push_back(piece.of.ToString() + ": " + limit +
+                                ", and no UsageDefinition is known that says what uses it");
+    }
+  }
 }
 
 bool Books::FitsAlone(const inspect::ObjectName& name, const inspect::Expansion& expansion,

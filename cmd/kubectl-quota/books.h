@@ -37,6 +37,9 @@ class Books {
   // All quotas.
   [[nodiscard]] const std::vector<quota::Quota>& quotas() const { return quotas_; }
 
+  // All UsageDefinitions are known that there are: a name that none has is not counted. Without it,
+  // what objects of custom kinds use of such names is unknown.
+  void KnowDefinitions() { knows_definitions_ = true; }
   // Adds the needs of one expanded manifest, and its notes to `checked`; what is not counted is
   // unknown there if a quota may limit it. Errors: of FitBook::Add().
   base::Result<void> Add(inspect::Expansion expansion, base::WallTime now,
@@ -48,6 +51,9 @@ class Books {
   void Close(const std::string& ns, inspect::Checked& checked);
 
  private:
+  void NoteUndefined(ApiBook& of, const inspect::Expansion& expansion, inspect::Checked& checked);
+
+  bool knows_definitions_ = false;
   std::vector<std::unique_ptr<ApiBook>> all_;
   std::vector<quota::Quota> quotas_;
 };

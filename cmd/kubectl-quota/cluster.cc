@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cmd/kubectl-quota/usage_names.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
@@ -9,6 +10,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
+#include "pkg/quota/usage/definition_set.h"
 
 namespace kubectl_quota {
 namespace {
@@ -94,11 +96,36 @@ base::Task<quota::Rules> Cluster::Rules() {
   co_return *rules_;
 }
 
+base::Task<const std::vector<json::Value>*> Cluster::UsageDefinitions() {
+  if (!definitions_) {
+    const api::GroupVersionResource resource{std::string(quota::usage::kGroup), "v1alpha1",
+                                             "usagedefinitions"};
+    std::vector<json::Value> all;
+    base::Result<void> listed;
+    const client::Discovered* kinds = co_await Kinds();
+    if (Serves(*kinds, resource)) {
+      informers::ReflectorOptions what = Listing(resource, "", "");
+      what.fields = quota::usage::DefinitionSet::Fields();
+      const auto add = [&](const json::Value& object) { all.push_back(object); };
+      const auto clear = [&] { all.clear(); };
+      listed = co_await List(std::move(what), add, clear);
+    }
+    if (listed) {
+      definitions_ = std::move(all);
+    } else {
+      definitions_ = listed.error();
+    }
+  }
+  co_return definitions_->has_value() ? &**definitions_ : nullptr;
+}
+
 base::Task<const std::vector<ServedQuotaApi>*> Cluster::QuotaApis() {
   if (!apis_.empty()) co_return &apis_;
   const client::Discovered* kinds = co_await Kinds();
+  const auto* definitions = co_await UsageDefinitions();
   for (ServedQuotaApi& known : KnownQuotaApis()) {
     const bool own = known.kind.empty();
+    if (definitions != nullptr) Define(*definitions, known.api);
     if (own || Serves(*kinds, known.api.resource)) apis_.push_back(std::move(known));
   }
   co_return &apis_;

@@ -60,7 +60,11 @@ class Cluster {
   // Returns the rules by which the server counts; asks it once. If that fails, it warns, and the
   // rules are the oldest.
   base::Task<quota::Rules> Rules();
-  // Returns the served quota APIs. Kubernetes' own is always included.
+  // Returns the UsageDefinitions; asks the server once. Null: it does not let the user list them,
+  // or does not answer. Nobody knows then which names they define.
+  base::Task<const std::vector<json::Value>*> UsageDefinitions();
+  // Returns the served quota APIs, with the names that are defined. Kubernetes' own is always
+  // included.
   base::Task<const std::vector<ServedQuotaApi>*> QuotaApis();
 
   // `restart` is called before the objects are passed again from the first one.
@@ -87,6 +91,7 @@ class Cluster {
   std::optional<client::Discovered> kinds_;
   std::optional<base::Error> unreachable_;
   std::optional<quota::Rules> rules_;
+  std::optional<base::Result<std::vector<json::Value>>> definitions_;
   std::vector<ServedQuotaApi> apis_;
 };
 

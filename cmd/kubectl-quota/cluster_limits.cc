@@ -7,6 +7,7 @@
 #include "cmd/kubectl-quota/cluster_quotas.h"
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/policies.h"
+#include "cmd/kubectl-quota/usage_names.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/applied.h"
@@ -35,8 +36,8 @@ base::Task<base::Result<std::optional<quota::ResourceList>>> ClusterLimits::Used
   for (const auto& [resource, limit] : quota.hard) names.push_back(resource);
   auto namespaces = co_await NamespacesOf(cluster_, *listed_, name);
   if (namespaces) {
-    co_return co_await CountUsed(cluster_, quota::ClusterQuotaApi(), quota, std::move(names),
-                                 std::move(*namespaces));
+    const quota::QuotaApi api = co_await Defined(cluster_, quota::ClusterQuotaApi());
+    co_return co_await CountUsed(cluster_, api, quota, std::move(names), std::move(*namespaces));
   }
   if (!namespaces.error().Is(base::ErrorCode::kForbidden)) co_return namespaces.error();
   cluster_.terminal().Warn("cluster quota " + name + ": what its namespaces use is not counted: " +

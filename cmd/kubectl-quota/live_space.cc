@@ -13,6 +13,7 @@
 #include "cmd/kubectl-quota/propagation.h"
 #include "cmd/kubectl-quota/selected_pods.h"
 #include "cmd/kubectl-quota/stored_pods.h"
+#include "cmd/kubectl-quota/usage_names.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
 
@@ -105,7 +106,15 @@ base::Task<base::Result<void>> LiveSpace::ApplyQuotas(const ServedQuotaApi& of,
 }
 
 base::Task<base::Result<void>> LiveSpace::OpenBooks(const Manifests& manifests,
+                                                    const ClusterPolicies& policies,
                                                     ClusterLimits& limits) {
+  if (auto fine = CheckDefinitions(policies.usage_definitions); !fine) co_return fine;
+  std::vector<json::Value> definitions;
+  const auto* const stored = co_await cluster_.UsageDefinitions();
+  if (stored != nullptr) definitions = *stored;
+  if (stored != nullptr) books_.KnowDefinitions();
+  Replace(policies.usage_definitions, definitions);
+  for (ServedQuotaApi& of : apis_) Define(definitions, of.api);
   auto quotas = co_await cluster_.Quotas(ns_, session_.options.place.selector);
   if (!quotas) co_return quotas.error();
   const client::Discovered* kinds = co_await cluster_.Kinds();
@@ -140,7 +149,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
                                                ClusterLimits& limits) {
   const bool in_files = !NamespaceIn(manifests).IsNull();
   if (auto read = co_await ReadNamespace(in_files); !read) co_return read;
-  if (auto opened = co_await OpenBooks(manifests, limits); !opened) co_return opened;
+  if (auto opened = co_await OpenBooks(manifests, policies, limits); !opened) co_return opened;
   NoteRepeated(manifests, notes_);
   NoteRelease(manifests, books_.core().book, notes_);
   // A quota could only be stored in a namespace that exists.

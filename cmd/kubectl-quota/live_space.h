@@ -38,7 +38,7 @@ class LiveSpace {
   base::Task<base::Result<void>> ReadNamespace(bool in_files);
   // Reads the quotas of every API, with those of the manifests applied.
   base::Task<base::Result<void>> OpenBooks(const std::vector<inspect::Manifest>& manifests,
-                                           ClusterLimits& limits);
+                                           const ClusterPolicies& policies, ClusterLimits& limits);
   // Applies the API's quotas of the manifests over those of the namespace.
   base::Task<base::Result<void>> ApplyQuotas(const ServedQuotaApi& of,
                                              const std::vector<inspect::Manifest>& manifests,
@@ -72,7 +72,7 @@ class LiveSpace {
   std::set<inspect::ObjectName> in_files_;
   std::vector<json::Value> definitions_;  // of the files
   std::vector<std::string> notes_;        // on all manifests together
-  const std::vector<ServedQuotaApi> apis_ = KnownQuotaApis();
+  std::vector<ServedQuotaApi> apis_ = KnownQuotaApis();
   Books books_;
 };
 

@@ -141,6 +141,9 @@ void Counters::SetNames(const std::vector<json::Value>& definitions,
     auto resource = api_.counted_resource(name);
     if (resource) limited_.push_back(std::move(*resource));
   }
+  for (const quota::Evaluator& evaluator : api_.evaluators) {
+    if (evaluator.revision != 0) limited_.push_back(evaluator.resource);
+  }
 }
 
 std::optional<std::string> Counters::NamedPlural(const std::string& group,

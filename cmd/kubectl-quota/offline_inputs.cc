@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cmd/kubectl-quota/manifest_files.h"
+#include "cmd/kubectl-quota/usage_names.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/config/yaml.h"
 #include "pkg/inspect/apply.h"
@@ -105,6 +106,7 @@ void TakeClusterPolicies(OfflineInputs& inputs) {
   Replace(taken.runtime_classes, inputs.policies.runtime_classes);
   Replace(taken.storage_classes, inputs.policies.storage_classes);
   Replace(taken.definitions, inputs.policies.definitions);
+  Replace(taken.usage_definitions, inputs.policies.usage_definitions);
   Replace(taken.propagations, inputs.policies.propagations);
   Replace(taken.interpreters, inputs.policies.interpreters);
   Replace(taken.interpreter_webhooks, inputs.policies.interpreter_webhooks);
@@ -285,6 +287,9 @@ base::Result<OfflineInputs> ReadOffline(const Options& options) {
   inputs.manifests = std::move(*manifests);
   inputs.policies = std::move(quotas->policies);
   TakeClusterPolicies(inputs);
+  const std::vector<json::Value>& definitions = inputs.policies.usage_definitions;
+  if (auto fine = CheckDefinitions(definitions); !fine) return fine.error();
+  for (FileQuotas& own : inputs.quotas) Define(definitions, own.of.api);
   if (auto put = PutQuotas(inputs); !put) return put.error();
   if (!check.used_file.empty()) {
     if (auto read = ReadUsed(check.used_file, inputs); !read) return read.error();

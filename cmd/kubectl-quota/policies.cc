@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cmd/kubectl-quota/usage_names.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/apply.h"
 #include "pkg/quota/cluster/cluster_quota.h"
@@ -74,8 +75,8 @@ bool IsClusterPolicy(const Manifest& manifest) {
   return std::ranges::any_of(
       std::initializer_list<inspect::WorkloadKind>{
           kPriorityClass, kRuntimeClass, kStorageClass, kDeviceClass, kMachineClass, kBucketClass,
-          kVolumeClass, kClusterQuota, inspect::kClusterPropagation, inspect::kInterpreter,
-          inspect::kInterpreterWebhook},
+          kVolumeClass, kClusterQuota, kUsageDefinition, inspect::kClusterPropagation,
+          inspect::kInterpreter, inspect::kInterpreterWebhook},
       [&](const inspect::WorkloadKind& kind) { return Is(manifest.object, kind); });
 }
 
@@ -117,6 +118,7 @@ ClusterPolicies ClusterPoliciesIn(const ManifestsByNamespace& manifests) {
     Replace(OfKind(group, kStorageClass), policies.storage_classes);
     Replace(OfKind(group, kClusterQuota), policies.cluster_quotas);
     Replace(OfKind(group, kDefinition), policies.definitions);
+    Replace(OfKind(group, kUsageDefinition), policies.usage_definitions);
     Replace(OfKind(group, inspect::kClusterPropagation), policies.propagations);
     Replace(OfKind(group, inspect::kInterpreter), policies.interpreters);
     Replace(OfKind(group, inspect::kInterpreterWebhook), policies.interpreter_webhooks);

@@ -27,7 +27,8 @@ struct ClusterPolicies {
   std::vector<json::Value> runtime_classes;
   std::vector<json::Value> storage_classes;
   std::vector<json::Value> cluster_quotas;
-  std::vector<json::Value> definitions;   // CustomResourceDefinitions
+  std::vector<json::Value> definitions;  // CustomResourceDefinitions
+  std::vector<json::Value> usage_definitions;
   std::vector<json::Value> propagations;  // ClusterPropagationPolicies
   std::vector<json::Value> interpreters;  // customizations of Karmada's interpreters
   std::vector<json::Value> interpreter_webhooks;

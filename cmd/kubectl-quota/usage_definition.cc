@@ -11,6 +11,7 @@
 #include "cmd/kubectl-quota/needs.h"
 #include "cmd/kubectl-quota/objects.h"
 #include "cmd/kubectl-quota/policies.h"
+#include "cmd/kubectl-quota/usage_names.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
 #include "pkg/inspect/counted.h"
@@ -25,7 +26,6 @@ namespace {
 using inspect::DefinedUsage;
 using inspect::Manifest;
 
-constexpr inspect::WorkloadKind kUsageDefinition{quota::usage::kKind, quota::usage::kGroup};
 constexpr inspect::WorkloadKind kCustomKind{"CustomResourceDefinition", "apiextensions.k8s.io"};
 
 // The files, sorted out.

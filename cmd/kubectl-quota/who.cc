@@ -10,6 +10,7 @@
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/documents.h"
 #include "cmd/kubectl-quota/unused_claims.h"
+#include "cmd/kubectl-quota/usage_names.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/base/text.h"
 #include "pkg/inspect/usage_line.h"
@@ -100,7 +101,8 @@ struct Meant {
 
 base::Task<base::Result<Meant>> ClusterQuotaMeant(Session& session, inspect::Forest& forest,
                                                   std::string name) {
-  Meant meant{.quota = *forest.Find(name), .api = quota::ClusterQuotaApi()};
+  quota::QuotaApi api = co_await Defined(session.cluster, quota::ClusterQuotaApi());
+  Meant meant{.quota = *forest.Find(name), .api = std::move(api)};
   auto namespaces = co_await NamespacesOf(session.cluster, forest, name);
   if (!namespaces) {
     session.terminal().Warn("which namespaces cluster quota " + name + " selects cannot be seen");
@@ -119,7 +121,8 @@ base::Task<base::Result<Meant>> AppliedQuotaMeant(Session& session, std::string 
   const auto found =
       std::ranges::find(quotas, name, [](const quota::Quota& quota) { return quota.key.name; });
   if (found == quotas.end()) co_return forbidden;
-  Meant meant{.quota = std::move(*found), .api = quota::ClusterQuotaApi()};
+  quota::QuotaApi api = co_await Defined(session.cluster, quota::ClusterQuotaApi());
+  Meant meant{.quota = std::move(*found), .api = std::move(api)};
   meant.namespaces.emplace().insert(session.ns);
   meant.in_part = true;
   co_return base::Result<Meant>(std::move(meant));

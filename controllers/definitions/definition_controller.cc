@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kBetweenWrites{10};
 constexpr std::chrono::seconds kBetweenStates{1};
 constexpr std::chrono::seconds kWriteTimeout{10};
 
-api::GroupResource ResourceOf(const StoredDefinition& stored) {
+api::GroupResource ResourceOf(const quota::usage::StoredDefinition& stored) {
   return stored.definition->resource;
 }
 
@@ -72,8 +72,8 @@ base::Task<void> DefinitionController::Run() {
 
 base::Task<void> DefinitionController::Follow() {
   base::TaskGroup watch(context_.executor);
-  reflector_ =
-      NewReflector(context_, DefinitionResource(), DefinitionSet::Fields(), metrics_.get(), *this);
+  reflector_ = NewReflector(context_, DefinitionResource(), quota::usage::DefinitionSet::Fields(),
+                            metrics_.get(), *this);
   watch.Spawn("definitions", [this] { return reflector_->Run(); });
   while (!co_await base::Stopping() && !IsGone()) {
     if (listed_ && !listing_) co_await Apply();
@@ -139,7 +139,7 @@ bool DefinitionController::ApplyOne() {
 }
 
 // A version that is served stays, as for every counted kind.
-bool DefinitionController::Define(const StoredDefinition& stored) {
+bool DefinitionController::Define(const quota::usage::StoredDefinition& stored) {
   const api::GroupResource resource = ResourceOf(stored);
   const auto known = defined_.find(stored.definition->name);
   Defined now{.definition = *stored.definition};
@@ -167,8 +167,8 @@ void DefinitionController::Undefine(const std::string& name) {
   hooks_.define(resource, std::nullopt);
 }
 
-QuotaCondition DefinitionController::ReadyOf(const StoredDefinition& stored,
-                                             const Verdict& verdict) const {
+QuotaCondition DefinitionController::ReadyOf(const quota::usage::StoredDefinition& stored,
+                                             const quota::usage::Verdict& verdict) const {
   QuotaCondition ready{.type = "Ready", .reason = verdict.reason, .message = verdict.message};
   if (!ready.reason.empty()) return ready;
   const api::GroupResource resource = ResourceOf(stored);
@@ -193,7 +193,7 @@ QuotaCondition DefinitionController::ReadyOf(const StoredDefinition& stored,
 }
 
 json::Value DefinitionController::StatusOf(const std::string& name,
-                                           const StoredDefinition& stored) const {
+                                           const quota::usage::StoredDefinition& stored) const {
   const QuotaCondition ready = ReadyOf(stored, verdicts_.at(name));
   std::vector<QuotaCondition> conditions = ProgressOf(ready);
   conditions.insert(conditions.begin(), ready);
@@ -208,9 +208,9 @@ json::Value DefinitionController::StatusOf(const std::string& name,
   return status;
 }
 
-std::optional<base::TimePoint> DefinitionController::DueAt(const std::string& name,
-                                                           const StoredDefinition& stored,
-                                                           const json::Value& status) const {
+std::optional<base::TimePoint> DefinitionController::DueAt(
+    const std::string& name, const quota::usage::StoredDefinition& stored,
+    const json::Value& status) const {
   const auto same = [&](std::string_view member) {
     const json::Value* held = stored.status.At({member});
     return (held == nullptr ? json::Value() : *held) == *status.At({member});
@@ -230,7 +230,7 @@ base::Task<void> DefinitionController::WriteStatus() {
     const auto at = set_.stored().find(name);
     const base::TimePoint now = context_.scheduler->Now();
     if (at == set_.stored().end() || !verdicts_.contains(name)) continue;
-    const StoredDefinition& stored = at->second;
+    const quota::usage::StoredDefinition& stored = at->second;
     json::Value status = StatusOf(name, stored);
     const auto due = DueAt(name, stored, status);
     if (!due || *due > now) continue;

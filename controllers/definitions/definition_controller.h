@@ -13,11 +13,11 @@
 #include <optional>
 #include <string>
 
-#include "controllers/definitions/definition_set.h"
 #include "controllers/quota/events/status_conditions.h"
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/tracked_resource.h"
 #include "informers/reflector.h"
+#include "pkg/quota/usage/definition_set.h"
 
 namespace controllers {
 
@@ -76,22 +76,23 @@ class DefinitionController final : public informers::CollectionSink {
   base::Task<void> Apply();
   // Returns false if there is nothing to change.
   bool ApplyOne();
-  bool Define(const StoredDefinition& stored);
+  bool Define(const quota::usage::StoredDefinition& stored);
   void Undefine(const std::string& name);
   base::Task<void> WriteStatus();
-  [[nodiscard]] QuotaCondition ReadyOf(const StoredDefinition& stored,
-                                       const Verdict& verdict) const;
-  [[nodiscard]] json::Value StatusOf(const std::string& name, const StoredDefinition& stored) const;
+  [[nodiscard]] QuotaCondition ReadyOf(const quota::usage::StoredDefinition& stored,
+                                       const quota::usage::Verdict& verdict) const;
+  [[nodiscard]] json::Value StatusOf(const std::string& name,
+                                     const quota::usage::StoredDefinition& stored) const;
   // When the status may be written; nullopt: it needs no write.
   [[nodiscard]] std::optional<base::TimePoint> DueAt(const std::string& name,
-                                                     const StoredDefinition& stored,
+                                                     const quota::usage::StoredDefinition& stored,
                                                      const json::Value& status) const;
 
   TrackingContext context_;
   ServedResources& served_;
   DefinitionHooks hooks_;
-  DefinitionSet set_;
-  std::map<std::string, Verdict> verdicts_;
+  quota::usage::DefinitionSet set_;
+  std::map<std::string, quota::usage::Verdict> verdicts_;
   std::map<std::string, Defined> defined_;  // by name
   struct Written {
     base::TimePoint at;

@@ -181,4 +181,46 @@ TEST_CASE("check: each file of a folder that cannot be read is named", "[kubectl
                                       ": No such file or directory"));
 }
 
+TEST_CASE("check offline: an object uses what a UsageDefinition in the files says",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string limit =
+      "---\napiVersion: quota-controller-manager.io/v1alpha1\nkind: ClusterQuota\n"
+      "metadata: {name: team}\n"
+      "spec: {namespaceSelector: {}, hard: {example.com/bytes: 10Gi, pods: 5}}\n"
+      "status: {used: {example.com/bytes: 1Gi, pods: 1}}\n";
+  const auto definition = [](const std::string& path) {
+    return "---\napiVersion: quota-controller-manager.io/v1alpha1\nkind: UsageDefinition\n"
+           "metadata: {name: vmses.example.com}\n"
+           "spec: {resource: {group: example.com, resource: vmses},\n"
+           "       usage: [{name: example.com/bytes, path: " +
+           path + "}]}\n";
+  };
+  const auto disk = [](const std::string& size) {
+    return Document("apiVersion: example.com/v1\nkind: VMs", "a", "spec: {size: " + size + "}\n");
+  };
+  const auto ask = [&](const std::string& manifests, const std::string& quotas) {
+    return plugin.Ask({"check", "-f", plugin.File("objects.yaml", manifests), "--quota-file",
+                       plugin.File("quotas.yaml", quotas)});
+  };
+  // A guess, or silence, would be a yes that is not true.
+  const auto unknown = ask(disk("100Gi"), limit);
+  CHECK(unknown.code == 3);
+  CHECK_THAT(unknown.output, Contains("quota clusterquota/team limits example.com/bytes, and no "
+                                      "UsageDefinition is known that says what uses it"));
+  CHECK(ask(Pod("a"), limit).code == 0);  // no definition is about pods
+
+  const std::string by_size = definition(".spec.size");
+  CHECK(ask(disk("9Gi") + by_size, limit).code == 0);
+  const auto refused = ask(disk("100Gi"), limit + by_size);
+  CHECK(refused.code == 1);
+  CHECK_THAT(refused.output, Contains("requested: example.com/bytes=100Gi, used: "
+                                      "example.com/bytes=1Gi, limited: example.com/bytes=10Gi"));
+  CHECK(ask(disk("9Gi") + definition(".spec.other"), limit).code != 0);
+  const auto wrong = ask(disk("9Gi") + definition("size"), limit);
+  CHECK(wrong.code == 2);
+  CHECK_THAT(wrong.warnings,
+             Contains("usagedefinition/vmses.example.com: spec.usage[0].path: must begin with"));
+}
+
 }  // namespace check_offline_test

@@ -198,6 +198,48 @@ TEST_CASE("check: classes in the files change what pods and claims need", "[kube
   }
 }
 
+TEST_CASE("check and who: objects use what the UsageDefinitions of the cluster say",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const api::GroupVersionResource buckets{"example.com", "v1", "buckets"};
+  const api::GroupVersionResource definitions{"quota-controller-manager.io", "v1alpha1",
+                                              "usagedefinitions"};
+  plugin.cluster.Serve(kClusterQuotas, "ClusterQuota", false);
+  plugin.cluster.Serve(buckets, "Bucket");
+  plugin.Put(
+      kClusterQuotas,
+      "{metadata: {name: team}, spec: {namespaceSelector: {}, hard: {example.com/bytes: 10Gi}}"
+      ", status: {hard: {example.com/bytes: 10Gi}, used: {example.com/bytes: 3Gi}}}");
+  const auto bucket = [](const std::string& name, const std::string& size) {
+    return "{apiVersion: example.com/v1, kind: Bucket, metadata: {name: " + name +
+           ", namespace: shop}, spec: {size: " + size + "}}\n";
+  };
+  plugin.Put(buckets, bucket("images", "3Gi"));
+  const auto check = [&](const std::string& size) {
+    return plugin.Ask({"check", "-f", plugin.File("bucket.yaml", bucket("logs", size))});
+  };
+  // Without their CRD there are no definitions, so nothing is counted under such a name.
+  CHECK(check("100Gi").code == 0);
+  plugin.cluster.Serve(definitions, "UsageDefinition", false);
+  plugin.Put(definitions,
+             "{metadata: {name: buckets.example.com}, spec: {resource: {group: example.com, "
+             "resource: buckets}, usage: [{name: example.com/bytes, path: .spec.size}]}}");
+  CHECK(check("7Gi").code == 0);
+  const auto refused = check("8Gi");
+  CHECK(refused.code == 1);
+  CHECK_THAT(refused.output, Contains("requested: example.com/bytes=8Gi"));
+  const auto who = plugin.Ask({"who", "clusterquota/team", "--by", "object"});
+  CHECK(who.code == 0);
+  CHECK_THAT(who.output, Contains("example.com/bytes") && Contains("images") && Contains("3Gi"));
+
+  plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("usagedefinitions") == std::string::npos) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kForbidden, .message = "no", .http_status = 403};
+  };
+  CHECK(check("7Gi").code == 3);
+  plugin.cluster.ForgetFunctions();
+}
+
 TEST_CASE("check: a ClusterQuota in the files limits the namespaces that it selects",
           "[kubectl-quota]") {
   Plugin plugin;

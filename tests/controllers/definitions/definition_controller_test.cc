@@ -258,8 +258,8 @@ TEST_CASE("definitions: they are not known while the first list fails for a mome
 }
 
 TEST_CASE("definitions: a bounded number is in force, the oldest", "[controllers]") {
-  controllers::DefinitionSet set;
-  const std::size_t most = controllers::DefinitionSet::kMostInForce;
+  quota::usage::DefinitionSet set;
+  const std::size_t most = quota::usage::DefinitionSet::kMostInForce;
   for (std::size_t i = 0; i <= most; ++i) {
     const std::string resource = "r" + std::to_string(i);
     json::Value amount = json::Object{{"name", "example.com/" + resource}, {"path", ".spec.size"}};

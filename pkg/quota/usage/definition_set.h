@@ -15,7 +15,7 @@
 #include "pkg/json/value.h"
 #include "pkg/quota/usage/usage_definition.h"
 
-namespace controllers {
+namespace quota::usage {
 
 // A stored UsageDefinition.
 struct StoredDefinition {
@@ -24,7 +24,7 @@ struct StoredDefinition {
   std::string created;  // as text, which sorts
   std::int64_t generation = 0;
   json::Value status;
-  std::optional<quota::usage::UsageDefinition> definition;
+  std::optional<UsageDefinition> definition;
   std::string why;  // the definition cannot be read; "": it can
 };
 
@@ -63,4 +63,4 @@ class DefinitionSet {
   std::optional<std::set<std::string, std::less<>>> unseen_;
 };
 
-}  // namespace controllers
+}  // namespace quota::usage

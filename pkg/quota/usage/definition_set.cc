@@ -1,4 +1,4 @@
-#include "controllers/definitions/definition_set.h"
+#include "pkg/quota/usage/definition_set.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,10 +6,11 @@
 
 #include "pkg/api/object_meta.h"
 
-namespace controllers {
+namespace quota::usage {
 namespace {
 
-using quota::usage::UsageDefinition;
+// Later than all times: of a definition in a file, which is still to be created.
+constexpr const char* kNotYet = "~";
 
 std::optional<Verdict> NameTaken(const UsageDefinition& definition,
                                  const std::map<std::string, std::string>& owners) {
@@ -43,11 +44,12 @@ void DefinitionSet::Put(const json::Value& object) {
       .uid = std::string(api::Uid(object)),
       .version = std::string(api::ResourceVersion(object)),
       .created = std::string(object.StringAt({"metadata", "creationTimestamp"}))};
+  if (stored.created.empty()) stored.created = kNotYet;
   if (const json::Value* generation = object.At({"metadata", "generation"})) {
     stored.generation = generation->AsInt64().value_or(0);
   }
   if (const json::Value* status = object.At({"status"})) stored.status = *status;
-  auto definition = quota::usage::ParseUsageDefinition(object);
+  auto definition = ParseUsageDefinition(object);
   if (definition) {
     stored.definition = std::move(*definition);
   } else {
@@ -100,4 +102,4 @@ std::map<std::string, Verdict> DefinitionSet::Judge(
   return verdicts;
 }
 
-}  // namespace controllers
+}  // namespace quota::usage
