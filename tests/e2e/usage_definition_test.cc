@@ -132,6 +132,53 @@ TEST_CASE("usage definition: a name follows its definition, and the rest of the 
   quotas.WaitUsed(team, {{bytes, "103Gi"}, {"pods", "2"}});
 }
 
+TEST_CASE("usage definition: definitions change while clients create", "[e2e][cluster][usage]") {
+  Admission a(kEnforced);
+  ClusterQuotas quotas(a.api());
+  UsageDefinitions definitions(a.api());
+  Buckets buckets(a.scenario());
+  const std::string bytes = buckets.Bytes();
+  const std::string team = FreshName("team");
+  const TeamNamespace ns(a.api(), team);
+  const std::string name = buckets.kind.Crd();
+  definitions.Create(name, buckets.SizeBy(".spec.size"));
+  definitions.WaitCondition(name, "Ready", "True NotLimited");
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "100Ti"}})));
+  quotas.WaitUsed(team, {{bytes, "0"}});
+  int created = 0;
+  for (int round = 0; round < 8; ++round) {
+    std::vector<client::ApiRequest> requests;
+    for (int i = 0; i < 60; ++i) {
+      const std::string bucket = "b" + std::to_string(round) + "-" + std::to_string(i);
+      requests.push_back(PostOf(buckets.kind.Path(ns.name()),
+                                buckets.Object(bucket, R"({"size":"1Gi","max":"2Gi"})")));
+    }
+    std::thread change([&, round] {
+      Api admin(a.scenario().server().Kubeconfig());
+      const std::string path = round % 2 == 0 ? ".spec.max" : ".spec.size";
+      if (round % 4 == 3) {
+        admin.Delete(UsageDefinitions::Path(name));
+      } else if (round % 4 == 0 && round > 0) {
+        json::Value object = UsageDefinitions::Definition(name, Json(buckets.SizeBy(path)));
+        object.Make({"spec", "resource"}) =
+            json::Object{{"group", buckets.kind.group}, {"resource", buckets.kind.plural}};
+        admin.Create(UsageDefinitions::Path(), object);
+      } else {
+        admin.MergePatch(UsageDefinitions::Path(name), SpecOf(buckets.SizeBy(path)));
+      }
+    });
+    for (const Attempt& attempt : a.DoAll(std::move(requests), 60)) {
+      INFO(attempt.Text());
+      CHECK(attempt.ok());
+      created += attempt.ok() ? 1 : 0;
+    }
+    change.join();
+  }
+  // The last round has deleted it.
+  definitions.Create(name, buckets.SizeBy(".spec.max"));
+  quotas.WaitUsed(team, {{bytes, std::to_string(2 * created) + "Gi"}});
+}
+
 TEST_CASE("usage definition: the older definition owns a name", "[e2e][cluster][usage]") {
   Admission a(kEnforced);
   ClusterQuotas quotas(a.api());
