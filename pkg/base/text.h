@@ -5,6 +5,7 @@
 // Pure; any thread.
 
 #include <algorithm>
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -15,6 +16,13 @@ inline std::string ToLower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
   return lower;
+}
+
+// The beginning of the text, at most `most` bytes. Cuts between UTF-8 characters.
+inline std::string_view Beginning(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
 }
 
 // `texts` is a range of strings.

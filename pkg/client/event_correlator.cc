@@ -5,6 +5,8 @@
 #include <charconv>
 #include <functional>
 
+#include "pkg/base/text.h"
+
 namespace client {
 namespace {
 
@@ -19,9 +21,7 @@ constexpr std::size_t kStampLength = 17;   // a dot and 64 bits in hex
 std::string Shortened(std::string text) {
   constexpr std::string_view kMore = "...";
   if (text.size() <= kMaxMessage) return text;
-  std::size_t end = kMaxMessage - kMore.size();
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  text.resize(end);
+  text.resize(base::Beginning(text, kMaxMessage - kMore.size()).size());
   return text.append(kMore);
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/api/names.h"
+#include "pkg/base/text.h"
 #include "pkg/quota/count_name.h"
 #include "pkg/quota/quantity_field.h"
 
@@ -219,9 +220,7 @@ std::optional<std::string> TextAt(const json::Value& object, const FieldPath& pa
 // A long text is cut between two characters.
 std::string Cut(std::string text) {
   if (text.size() <= kMostScopeValue) return text;
-  std::size_t end = kMostScopeValue;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "…";
+  return std::string(base::Beginning(text, kMostScopeValue)) + "…";
 }
 
 bool Counts(const UsageDefinition& definition, const json::Value& object) {
