@@ -188,13 +188,8 @@ const inspect::Counter* Counters::Of(std::string_view api_version, std::string_v
   if (at == entries_.end()) {
     auto entry = std::make_unique<Entry>();
     const auto resource = ResourceOf(api_version, kind);
-    for (const quota::Evaluator& evaluator : api_.evaluators) {
-      if (resource && evaluator.resource == *resource) entry->evaluator = evaluator;
-    }
-    if (resource && !entry->evaluator && api_.object_counter) {
-      entry->evaluator = api_.object_counter(*resource);
-    }
-    if (entry->evaluator) entry->counter.evaluator = &*entry->evaluator;
+    if (resource) entry->evaluator = api_.CountedBy(*resource);
+    entry->counter.evaluator = entry->evaluator.get();
     entry->counter.rules = rules_;
     for (const Source& source : sources_) {
       const bool same = resource && source.evaluator.resource == *resource;

@@ -61,7 +61,7 @@ class Counters {
   [[nodiscard]] std::optional<std::string> NamedPlural(const std::string& group,
                                                        std::string_view kind) const;
   struct Entry {
-    std::optional<quota::Evaluator> evaluator;
+    std::shared_ptr<const quota::Evaluator> evaluator;
     inspect::Counter counter;
   };
   const client::Discovered& kinds_;
