@@ -1,6 +1,5 @@
 // UsageDefinitions: what objects of custom kinds use is counted and refused without code.
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <thread>
 
 #include "tests/e2e/harness/cluster_quotas.h"
@@ -59,25 +58,30 @@ std::string Limits(const Quantities& hard) {
   return text.substr(1, text.size() - 2);
 }
 
+// A daemon that enforces ClusterQuotas, a team with a namespace, and a kind without a definition.
+struct Enforced {
+  Admission a{kEnforced};
+  ClusterQuotas quotas{a.api()};
+  UsageDefinitions definitions{a.api()};
+  Buckets buckets{a.scenario()};
+  const std::string bytes = buckets.Bytes();
+  const std::string name = buckets.kind.Crd();  // of its definition
+  const std::string team = FreshName("team");
+  TeamNamespace ns{a.api(), team};
+};
+
 }  // namespace
 
-TEST_CASE("usage definition: a ClusterQuota limits a field of a custom kind",
-          "[e2e][cluster][usage]") {
-  Admission a(kEnforced);
-  ClusterQuotas quotas(a.api());
-  UsageDefinitions definitions(a.api());
-  Buckets buckets(a.scenario());
-  const std::string bytes = buckets.Bytes();
-  const std::string team = FreshName("team");
-  const TeamNamespace ns(a.api(), team);
+TEST_CASE_METHOD(Enforced, "usage definition: a ClusterQuota limits a field of a custom kind",
+                 "[e2e][cluster][usage]") {
   CHECK(buckets.Create(ns.name(), "before", R"({"size":"3Gi"})").ok());
 
-  definitions.Create(buckets.kind.Crd(), buckets.SizeBy(".spec.size"));
-  definitions.WaitCondition(buckets.kind.Crd(), "Ready", "True NotLimited");
+  definitions.Create(name, buckets.SizeBy(".spec.size"));
+  definitions.WaitCondition(name, "Ready", "True NotLimited");
   quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}})));
   quotas.WaitUsed(team, {{bytes, "3Gi"}});
-  definitions.WaitCondition(buckets.kind.Crd(), "Ready", "True Counting");
-  CHECK(definitions.Get(buckets.kind.Crd()).At({"status", "counted"})->AsInt64() == 1);
+  definitions.WaitCondition(name, "Ready", "True Counting");
+  CHECK(definitions.Get(name).At({"status", "counted"})->AsInt64() == 1);
 
   CHECK(buckets.Create(ns.name(), "fits", R"({"size":"5Gi"})").ok());
   const Attempt refused = buckets.Create(ns.name(), "large", R"({"size":"4Gi"})");
@@ -97,16 +101,10 @@ TEST_CASE("usage definition: a ClusterQuota limits a field of a custom kind",
   quotas.WaitUsed(team, {{bytes, "7Gi"}});
 }
 
-TEST_CASE("usage definition: a name follows its definition, and the rest of the quota is unmoved",
-          "[e2e][cluster][usage]") {
-  Admission a(kEnforced);
-  ClusterQuotas quotas(a.api());
-  UsageDefinitions definitions(a.api());
-  Buckets buckets(a.scenario());
-  const std::string bytes = buckets.Bytes();
-  const std::string team = FreshName("team");
-  TeamNamespace ns(a.api(), team);
-  const std::string name = buckets.kind.Crd();
+TEST_CASE_METHOD(
+    Enforced,
+    "usage definition: a name follows its definition, and the rest of the quota is unmoved",
+    "[e2e][cluster][usage]") {
   definitions.Create(name, buckets.SizeBy(".spec.size"));
   definitions.WaitCondition(name, "Ready", "True NotLimited");
   quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}, {"pods", "2"}})));
@@ -132,15 +130,8 @@ TEST_CASE("usage definition: a name follows its definition, and the rest of the 
   quotas.WaitUsed(team, {{bytes, "103Gi"}, {"pods", "2"}});
 }
 
-TEST_CASE("usage definition: definitions change while clients create", "[e2e][cluster][usage]") {
-  Admission a(kEnforced);
-  ClusterQuotas quotas(a.api());
-  UsageDefinitions definitions(a.api());
-  Buckets buckets(a.scenario());
-  const std::string bytes = buckets.Bytes();
-  const std::string team = FreshName("team");
-  const TeamNamespace ns(a.api(), team);
-  const std::string name = buckets.kind.Crd();
+TEST_CASE_METHOD(Enforced, "usage definition: definitions change while clients create",
+                 "[e2e][cluster][usage]") {
   definitions.Create(name, buckets.SizeBy(".spec.size"));
   definitions.WaitCondition(name, "Ready", "True NotLimited");
   quotas.Create(team, SelectTeam(team, Limits({{bytes, "100Ti"}})));
@@ -179,16 +170,12 @@ TEST_CASE("usage definition: definitions change while clients create", "[e2e][cl
   quotas.WaitUsed(team, {{bytes, std::to_string(2 * created) + "Gi"}});
 }
 
-TEST_CASE("usage definition: the older definition owns a name", "[e2e][cluster][usage]") {
-  Admission a(kEnforced);
-  ClusterQuotas quotas(a.api());
-  UsageDefinitions definitions(a.api());
-  Buckets buckets(a.scenario());
-  const std::string name = buckets.kind.Crd();
+TEST_CASE_METHOD(Enforced, "usage definition: the older definition owns a name",
+                 "[e2e][cluster][usage]") {
   const std::string other = "volumes." + buckets.kind.group;
   definitions.Create(name, buckets.SizeBy(".spec.size"));
   definitions.WaitCondition(name, "Ready", "True");
-  std::this_thread::sleep_for(1100ms);  // creation times are in seconds
+  // If both are created in the same second, the first name counts as the older one.
   definitions.Create(other, buckets.SizeBy(".spec.capacity"));
   definitions.WaitCondition(other, "Ready", "False NameTaken: " + buckets.Bytes());
   definitions.WaitCondition(other, "Stalled", "True NameTaken");
@@ -215,18 +202,13 @@ TEST_CASE("usage definition: a ResourceQuota counts its names beside Kubernetes'
   s.WaitUsed("q", {{bytes, "0"}, {"pods", "1"}});
 }
 
-TEST_CASE("usage definition: a restarted daemon decides nothing before it knows the definitions",
-          "[e2e][cluster][usage]") {
-  Admission a(kEnforced);
-  ClusterQuotas quotas(a.api());
-  UsageDefinitions definitions(a.api());
-  Buckets buckets(a.scenario());
-  const std::string bytes = buckets.Bytes();
-  const std::string team = FreshName("team");
-  const TeamNamespace ns(a.api(), team);
-  definitions.Create(buckets.kind.Crd(), buckets.SizeBy(".spec.size"));
+TEST_CASE_METHOD(
+    Enforced,
+    "usage definition: a restarted daemon decides nothing before it knows the definitions",
+    "[e2e][cluster][usage]") {
+  definitions.Create(name, buckets.SizeBy(".spec.size"));
   // A limit that comes before its definition is shown before it is enforced.
-  definitions.WaitCondition(buckets.kind.Crd(), "Ready", "True NotLimited");
+  definitions.WaitCondition(name, "Ready", "True NotLimited");
   quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}})));
   quotas.WaitUsed(team, {{bytes, "0"}});
   CHECK(buckets.Create(ns.name(), "a", R"({"size":"9Gi"})").ok());
