@@ -65,11 +65,11 @@ std::optional<debug::Failure> Engine::WhyNotReady() const {
     if (trouble) reason.append(": ").append(base::ToString(trouble->code));
     return debug::Failure{.reason = std::move(reason), .detail = std::move(why)};
   }
-  // A quota API that the server does not serve must not make the daemon unready.
-  if (served_.generation() > 0 && !MayStart()) return std::nullopt;
   if (MayStart()) {
     return debug::Failure{.reason = "UsageDefinitions are not listed yet", .detail = ""};
   }
+  // A quota API that the server does not serve must not make the daemon unready.
+  if (served_.generation() > 0) return std::nullopt;
   return debug::Failure{
       .reason = "it is not known yet whether the server has quotas of " + api_.name, .detail = ""};
 }

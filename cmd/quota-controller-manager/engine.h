@@ -58,7 +58,6 @@ class Engine {
   // Its quota API counts the objects of the resource by this evaluator from now on; nullopt: by
   // none that is defined.
   void Define(const api::GroupResource& resource, std::optional<quota::Evaluator> evaluator);
-  [[nodiscard]] const quota::QuotaApi& api() const { return api_; }
   // What it knows of the objects of a resource; null while they are not watched.
   [[nodiscard]] const controllers::TrackedResource* Tracked(
       const api::GroupResource& resource) const {

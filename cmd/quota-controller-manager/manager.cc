@@ -96,6 +96,8 @@ class ManagerImpl final : public Manager {
                              debug::Endpoints endpoints, std::optional<http::ServerTls> tls);
   base::Result<void> AddEngines(const client::ClusterConfig& config);
   void AddEngine(quota::QuotaApi api);
+  // What the watches of this name need.
+  [[nodiscard]] controllers::TrackingContext ContextOf(std::string name);
   void FollowDefinitions();
   [[nodiscard]] controllers::DefinedUse UseOf(const api::GroupResource& resource) const;
   [[nodiscard]] std::optional<controllers::Unenforced> TurnedOff() const;
@@ -226,24 +228,16 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
 
 void ManagerImpl::AddEngine(quota::QuotaApi api) {
   if (!base::IsOneOf(api.name, options_.quota_apis)) return;
-  EngineOptions options{
-      .context = {.executor = io_.get_executor(),
-                  .scheduler = &scheduler_,
-                  .client = client_.get(),
-                  .reflector = {.protobuf = options_.protobuf, .backoff = accounting::kReconnect},
-                  .name = api.name,
-                  .registry = &registry_,
-                  .events = events_.get()},
-      .controller = {.resync_period = options_.resync_period,
-                     .write_timeout = kWriteTimeout,
-                     .identity = identity_,
-                     .leading = [this] { return MayWrite(); }},
-      .definitions_known = {},
-      .applied = options_.applied_cluster_quotas};
+  EngineOptions options{.context = ContextOf(api.name),
+                        .controller = {.resync_period = options_.resync_period,
+                                       .write_timeout = kWriteTimeout,
+                                       .identity = identity_,
+                                       .leading = [this] { return MayWrite(); }},
+                        .definitions_known = {},
+                        .applied = options_.applied_cluster_quotas};
   if (!options_.charge_in_advance) options.controller.crowd.crowd = 0;
-  if (api.CountsAs() == quota::CoreQuotaApi().name) {
-    options.definitions_known = [this] { return definitions_->Known(); };
-  }
+  const bool takes_definitions = api.CountsAs() == "core";
+  if (takes_definitions) options.definitions_known = [this] { return definitions_->Known(); };
   if (admission_ && base::IsOneOf(api.name, options_.enforced))
     options.admission = admission_.get();
   // Only ResourceQuotas are enforced by the API server itself, after its webhooks.
@@ -258,12 +252,20 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
   }
   engines_.push_back(
       std::make_unique<Engine>(std::move(api), *served_, shared_, std::move(options)));
-  if (engines_.back()->api().CountsAs() == quota::CoreQuotaApi().name) {
-    defining_.push_back(engines_.back().get());
-  }
+  if (takes_definitions) defining_.push_back(engines_.back().get());
   engines_.back()->AddChecks(health_);
   quota_series_->Add(engines_.back()->name(),
                      [engine = engines_.back().get()] { return engine->store(); });
+}
+
+controllers::TrackingContext ManagerImpl::ContextOf(std::string name) {
+  return {.executor = io_.get_executor(),
+          .scheduler = &scheduler_,
+          .client = client_.get(),
+          .reflector = {.protobuf = options_.protobuf, .backoff = accounting::kReconnect},
+          .name = std::move(name),
+          .registry = &registry_,
+          .events = events_.get()};
 }
 
 // ResourceQuotas and ClusterQuotas count alike. No other quota API takes names of others.
@@ -271,15 +273,7 @@ void ManagerImpl::FollowDefinitions() {
   if (!base::IsOneOf("core", options_.quota_apis) && !base::IsOneOf("cluster", options_.quota_apis))
     return;
   definitions_ = std::make_unique<controllers::DefinitionController>(
-      controllers::TrackingContext{
-          .executor = io_.get_executor(),
-          .scheduler = &scheduler_,
-          .client = client_.get(),
-          .reflector = {.protobuf = options_.protobuf, .backoff = accounting::kReconnect},
-          .name = "definitions",
-          .registry = &registry_,
-          .events = events_.get()},
-      *served_,
+      ContextOf("definitions"), *served_,
       controllers::DefinitionHooks{
           .define =
               [this](const api::GroupResource& resource,

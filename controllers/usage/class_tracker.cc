@@ -18,12 +18,11 @@ ClassTracker::ClassTracker(TrackingContext context, const quota::QuotaApi& api,
 
 bool ClassTracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   bool turned = false;
-  for (const quota::Evaluator& evaluator : api_.evaluators) {
-    if (!evaluator.classes) continue;
-    const auto shared = api_.evaluators.Find(evaluator.resource);
+  for (const auto& evaluator : api_.evaluators.shared()) {
+    if (!evaluator->classes) continue;
     // Count the new names first, so that names in both are not dropped in between.
-    if (after != nullptr) turned = Count(shared, after->hard, true) || turned;
-    if (before != nullptr) turned = Count(shared, before->hard, false) || turned;
+    if (after != nullptr) turned = Count(evaluator, after->hard, true) || turned;
+    if (before != nullptr) turned = Count(evaluator, before->hard, false) || turned;
   }
   return turned;
 }

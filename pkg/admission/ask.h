@@ -73,7 +73,7 @@ class Ask {
 
   QuotaSource& source_;
   const Review& review_;
-  // A UsageDefinition, whose evaluator this may be, may change while the request waits.
+  // Shared, because a UsageDefinition may change while the request waits.
   std::shared_ptr<const quota::Evaluator> evaluator_;
   quota::Request request_;                  // refers to `review_` and `evaluator_`
   std::shared_ptr<const Reading> reading_;  // its classes not resolved
