@@ -166,6 +166,7 @@ admission::QuotaAdmitterOptions AdmissionService::AdmitterOptions() const {
                             std::string_view ns) {
     return !keeper_.IsAbsent(quota_api, resource, ns);
   };
+  options.kinds_known = [this] { return !kinds_known_ || kinds_known_(); };
   return options;
 }
 
@@ -255,7 +256,8 @@ webhook::Namespaces AdmissionService::LimitedIn(const quota::LimitedPlaces::Coun
   return limited;
 }
 
-void AdmissionService::WantNoRules(const std::string& quota_api) {
+void AdmissionService::HasNone(const std::string& quota_api) {
+  admitter_.HasNone(quota_api);
   keeper_.SetWanted(quota_api, {});
 }
 

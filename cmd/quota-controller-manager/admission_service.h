@@ -41,8 +41,8 @@ class AdmissionService final : public webhook::StoredRulesListener {
 
   // Sets the admission part of the options of an enforced quota API's controllers.
   void Prepare(const std::string& quota_api, controllers::QuotaControllerOptions& options);
-  // Decides requests for this quota API while a controller with those options is attached. Without
-  // a controller, everything is admitted.
+  // Decides requests for this quota API while a controller with those options is attached. Before
+  // the first one, and before HasNone(), nothing is admitted that its quotas may limit.
   void Enforce(const quota::QuotaApi& api);
   // These quotas are counted by this daemon and enforced by somebody else. They advise about
   // requests that ClusterQuotas limit (admission::QuotaAdmitter::Advise()), while a controller is
@@ -51,8 +51,11 @@ class AdmissionService final : public webhook::StoredRulesListener {
   void Attach(const std::string& quota_api, controllers::QuotaController& controller);
   // Returns when nobody uses the controller's book any more.
   base::Task<void> Detach(std::string quota_api);
-  // The server does not serve the quota API, so no webhook rules are needed for it.
-  void WantNoRules(const std::string& quota_api);
+  // The server does not serve the quota API, so it has no quotas, and needs no webhook rules.
+  // REQUIRES: no controller is attached.
+  void HasNone(const std::string& quota_api);
+  // `known` returns false while the definitions of further kinds are read. Call it before Run().
+  void SetKindsKnown(std::function<bool()> known) { kinds_known_ = std::move(known); }
   // `on_refused` is called for every request that a quota refuses, or would refuse in mode Warn or
   // Audit.
   void SetRefusalListener(AdmissionObserver::OnRefused on_refused) {
@@ -116,6 +119,7 @@ class AdmissionService final : public webhook::StoredRulesListener {
   admission::RefusalReporter refusals_;
   std::map<std::string, client::ObjectReference, std::less<>> quota_types_;  // by quota API
   AdmissionObserver::OnRefused on_refused_;                                  // may be null
+  std::function<bool()> kinds_known_;                                        // null: always
   AdmissionObserver observer_;
   webhook::ExemptNamespaces exempt_;
   webhook::WebhookKeeper keeper_;

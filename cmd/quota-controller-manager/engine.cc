@@ -105,7 +105,7 @@ void Engine::SayAbsent() {
   if (!IsGone() || std::exchange(absent_, true)) return;
   LOG(INFO) << "the server does not serve this quota API, waiting for it quota_api=" << api_.name
             << " resource=" << api_.resource.ToString();
-  if (options_.admission != nullptr) options_.admission->WantNoRules(api_.name);
+  if (options_.admission != nullptr) options_.admission->HasNone(api_.name);
 }
 
 base::Task<void> Engine::Run() {

@@ -19,6 +19,12 @@ constexpr std::chrono::milliseconds kPoll{10};
 
 bool IsCluster(const quota::QuotaApi& api) { return api.form.cluster; }
 
+// True if the API server has called because of a rule for this quota API.
+bool IsCalledFor(const QuotaSource& source, const Review& review) {
+  const auto& names = review.called_for;
+  return std::ranges::find(names, source.api.name) != names.end();
+}
+
 }  // namespace
 
 QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
@@ -49,9 +55,15 @@ QuotaSource& QuotaAdmitter::SourceOf(const std::string& quota_api) const {
 void QuotaAdmitter::Open(const std::string& quota_api, QuotaBook& quotas, ObjectBook& objects) {
   QuotaSource& source = SourceOf(quota_api);
   CHECK(!source.open && source.asks == 0) << quota_api;
-  source.open = true;
+  source.known = source.open = true;
   source.book = &quotas;
   source.objects = &objects;
+}
+
+void QuotaAdmitter::HasNone(const std::string& quota_api) {
+  QuotaSource& source = SourceOf(quota_api);
+  CHECK(!source.open) << quota_api;
+  source.known = true;
 }
 
 // Polls until all reviews have ended that use the books. Those that wait for a writer end now, and
@@ -91,20 +103,29 @@ std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resou
   return fields_[resource] = {fields.begin(), fields.end()};
 }
 
+bool QuotaAdmitter::MayBeCalledFor(const QuotaSource& source, const Review& review) const {
+  return IsCalledFor(source, review) || !options_.may_call ||
+         options_.may_call(source.api.name, review.resource.WithoutVersion(), review.ns);
+}
+
+// A kind that is defined later is limited already if a rule has been stored for it.
+bool QuotaAdmitter::IsUndecided(const QuotaSource& source, const Review& review) const {
+  if (source.advises || review.ns.empty()) return false;
+  if (!source.known) return MayBeCalledFor(source, review);
+  const bool all_known = !options_.kinds_known || options_.kinds_known();
+  const bool is_known = source.api.evaluators.Find(review.resource.WithoutVersion()) != nullptr;
+  return !is_known && !all_known && IsCalledFor(source, review);
+}
+
 bool QuotaAdmitter::Concerns(const QuotaSource& source, const Review& review) const {
   if (!source.open) return false;
   const QuotaBook::Presence known = source.book->Look(review.ns);
   if (known.complete) return known.any;
-  if (source.advises) return false;
-  const std::string& name = source.api.name;
-  const bool called = std::ranges::find(review.called_for, name) != review.called_for.end();
-  return called || !options_.may_call ||
-         options_.may_call(name, review.resource.WithoutVersion(), review.ns);
+  return !source.advises && MayBeCalledFor(source, review);
 }
 
 Waiters QuotaAdmitter::WaitersFor(const std::shared_ptr<const Pending>& pending) const {
   Waiters waiters;
-  if (options_.exempt_namespaces->contains(pending->review.ns)) return waiters;
   for (const auto& source : sources_) {
     if (source->advises || !Concerns(*source, pending->review)) continue;
     auto ask = Ask::Of(*source, pending->review);
@@ -120,6 +141,16 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   const auto pending = std::make_shared<Pending>();
   pending->review = std::move(review);
   pending->deadline = deadline;
+  if (options_.exempt_namespaces->contains(pending->review.ns)) co_return Answer{};
+  for (const auto& source : sources_) {
+    while (IsUndecided(*source, pending->review)) {
+      if (scheduler_.Now() + kPoll > deadline) {
+        co_return Unavailable("it is not known yet whether quotas of " + source->api.name +
+                              " limit it: the webhook has just started");
+      }
+      co_await scheduler_.Sleep(kPoll);
+    }
+  }
   const Waiters waiters = WaitersFor(pending);
   if (waiters.empty()) co_return Answer{};
   if (LacksOldObject(pending->review)) {

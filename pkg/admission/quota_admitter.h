@@ -57,6 +57,8 @@ struct QuotaAdmitterOptions {
   std::function<bool(const std::string& quota_api, const api::GroupResource& resource,
                      std::string_view ns)>
       may_call = nullptr;
+  // False while quotas may limit more kinds than they are known to. Null: always true.
+  std::function<bool()> kinds_known = nullptr;
 };
 
 class QuotaAdmitter final : public Admitter {
@@ -65,8 +67,10 @@ class QuotaAdmitter final : public Admitter {
   QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                 Observer& observer, QuotaAdmitterOptions options = {});
 
-  // Decides by the quotas of this quota API, while its books are open. Quotas of the namespace
-  // decide before ClusterQuotas. Call it before the first review; `api` must outlive the admitter.
+  // Decides by the quotas of this quota API, while its books are open. Until Open() or HasNone() is
+  // called, what they may limit waits, and is answered kUnavailable at its deadline. Quotas of the
+  // namespace decide before ClusterQuotas. Call it before the first review; `api` must outlive the
+  // admitter.
   void Enforce(const quota::QuotaApi& api);
   // Somebody else enforces these quotas: the API server's own plugin, after it has called us. What
   // exceeds one of them by its stored status is not charged to ClusterQuotas. As Enforce().
@@ -74,6 +78,8 @@ class QuotaAdmitter final : public Admitter {
   // There are quotas of this quota API from now on. Both must live until Close() returns. REQUIRES:
   // Enforce() or Advise() was called with it, and it is not open.
   void Open(const std::string& quota_api, QuotaBook& quotas, ObjectBook& objects);
+  // The API server does not serve this quota API, so there are no quotas. REQUIRES: as Open().
+  void HasNone(const std::string& quota_api);
   // Reviews that begin now find no quotas of this quota API. Returns when none uses its books.
   base::Task<void> Close(std::string quota_api);
 
@@ -87,6 +93,10 @@ class QuotaAdmitter final : public Admitter {
  private:
   void Add(const quota::QuotaApi& api, bool advises);
   [[nodiscard]] QuotaSource& SourceOf(const std::string& quota_api) const;
+  // True if the API server may have called for the quotas of this quota API.
+  [[nodiscard]] bool MayBeCalledFor(const QuotaSource& source, const Review& review) const;
+  // True if it is not known yet whether its quotas limit the request.
+  [[nodiscard]] bool IsUndecided(const QuotaSource& source, const Review& review) const;
   // True if its quotas may limit the request, and may be enforced for it.
   [[nodiscard]] bool Concerns(const QuotaSource& source, const Review& review) const;
   // One for each quota API whose quotas may limit the request, in order.

@@ -18,6 +18,7 @@ struct QuotaSource {
 
   const quota::QuotaApi& api;
   const bool advises;             // somebody else enforces these quotas
+  bool known = false;             // false: it may have quotas that nobody has looked for yet
   bool open = false;              // false: it has no quotas, for reviews that begin now
   QuotaBook* book = nullptr;      // valid while `open`, and while there are asks
   ObjectBook* objects = nullptr;  // the same

@@ -35,6 +35,85 @@ TEST_CASE("quota APIs: without open books everything is admitted", "[admission]"
   CHECK(f.cluster.writes.size() == 1);
 }
 
+// A daemon that has just started does not know yet whether its quota APIs are served.
+struct Starting {
+  explicit Starting(admission::QuotaAdmitterOptions options = {})
+      : admitter(io.get_executor(), scheduler, admission::NoObserver(), std::move(options)) {
+    admitter.Enforce(api);
+  }
+  ~Starting() {
+    calls.Spawn("stop", [this] { return admitter.Stop(); });
+    RunFor(1min);
+  }
+
+  std::optional<admission::Answer>& Ask(std::vector<std::string> called_for,
+                                        const std::string& resource = "pods") {
+    auto& answer = answers.emplace_back();
+    calls.Spawn("call", [this, &answer, called_for, resource]() -> base::Task<void> {
+      co_await base::DeferCancellation();
+      admission::Review review{.uid = "call",
+                               .resource = {"", "v1", resource},
+                               .operation = admission::Operation::kCreate,
+                               .ns = "team-a",
+                               .name = "p"};
+      review.called_for = called_for;
+      admission::Answer given = co_await admitter.Admit(review, scheduler.Now() + 5s);
+      answer = std::move(given);
+    });
+    RunFor(0ms);
+    return answer;
+  }
+  void RunFor(base::Duration time) { scheduler.RunFor(time); }
+
+  base::asio::io_context io{1};
+  base::ManualScheduler scheduler{io};
+  quota::QuotaApi api = quota::CoreQuotaApi();
+  admission::QuotaAdmitter admitter;
+  base::TaskGroup calls{io.get_executor()};
+  std::deque<std::optional<admission::Answer>> answers;
+};
+
+TEST_CASE("quota APIs: nothing is admitted before it is known whether there are quotas",
+          "[admission]") {
+  Starting f;
+  auto& waits = f.Ask({});
+  f.RunFor(3s);
+  CHECK_FALSE(waits.has_value());
+  f.RunFor(2s);
+  REQUIRE(waits.has_value());
+  CHECK(waits->kind == Kind::kUnavailable);
+  CHECK_THAT(waits->message, Catch::Matchers::Contains("quotas of core"));
+
+  auto& decided = f.Ask({});
+  f.admitter.HasNone(f.api.name);
+  f.RunFor(100ms);
+  REQUIRE(decided.has_value());
+  CHECK(decided->kind == Kind::kAllowed);
+}
+
+TEST_CASE("quota APIs: what no rule asks about does not wait for quotas", "[admission]") {
+  Starting f({.may_call = [](const auto&, const auto&, auto) { return false; }});
+  CHECK(f.Ask({}).has_value());
+  CHECK_FALSE(f.Ask({"core"}).has_value());
+}
+
+TEST_CASE("quota APIs: a kind that may be defined waits until the definitions are known",
+          "[admission]") {
+  bool known = false;
+  Starting f({.kinds_known = [&] { return known; }});
+  CHECK_FALSE(f.Ask({"core"}, "buckets").has_value());
+  f.admitter.HasNone(f.api.name);
+  auto& waits = f.Ask({"core"}, "buckets");
+  f.RunFor(100ms);
+  CHECK_FALSE(waits.has_value());
+  CHECK(f.Ask({}, "buckets").has_value());
+  CHECK(f.Ask({"core"}, "pods").has_value());
+  known = true;
+  f.RunFor(100ms);
+  REQUIRE(waits.has_value());
+  CHECK(waits->kind == Kind::kAllowed);
+}
+
 TEST_CASE("quota APIs: books are in use until the reviews that began with them have ended",
           "[admission]") {
   Closing f;
