@@ -52,7 +52,8 @@ ResourceList Promised(const Quota& quota, const ResourceList& used) {
   ResourceList promised;
   for (const auto& [name, amount] : GuaranteedTo(quota)) {
     const Quantity* now = used.Find(name);
-    const Quantity left = now != nullptr ? Rest(amount, *now) : Quantity();
+    if (now == nullptr && !std::ranges::binary_search(quota.garbage.used, name)) continue;
+    const Quantity left = now != nullptr ? Rest(amount, *now) : amount;
     if (!left.IsZero()) promised.Set(name, left);
   }
   return promised;

@@ -261,6 +261,7 @@ void ReadStatus(const json::Value& object, Quota& quota) {
   // Nothing of a list of another type is left, also not the names.
   if (!IsAbsent(stored) && !stored->IsObject()) garbage.hard = NamesOf(quota.hard);
   std::ranges::sort(garbage.hard);
+  std::ranges::sort(garbage.used);
   Limit(garbage.hard, quota);
   Limit(quota.unreadable.names, quota);
   Forget(quota.unreadable.names, quota);

@@ -100,9 +100,9 @@ struct UnreadableSpec {
 // status replaces or removes them. Until then the spec's limit is in force in place of such a
 // limit, and the name of such a count is not counted yet.
 struct StatusGarbage {
-  std::vector<std::string> hard;
-  std::vector<std::string> used;
-  std::string why;  // the first one; "": there is none
+  std::vector<std::string> hard;  // sorted
+  std::vector<std::string> used;  // sorted
+  std::string why;                // the first one; "": there is none
 };
 
 struct Quota {

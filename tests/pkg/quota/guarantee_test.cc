@@ -164,6 +164,14 @@ TEST_CASE("guarantee: it takes effect with the first count, and is at most the q
   CHECK(Promised(quota, quota.status.used).empty());
 }
 
+TEST_CASE("guarantee: it stays whole while somebody's text stands in place of the count",
+          "[quota]") {
+  Quota quota = Make("a", "p", {{"cpu", "9"}, {"pods", "5"}}, {}, {{"cpu", "4"}, {"pods", "3"}});
+  quota.garbage.used = {"cpu"};
+  CHECK(Promised(quota, {}) == List({{"cpu", "4"}}));
+  CHECK(Promised(quota, List({{"cpu", "1"}})) == List({{"cpu", "3"}}));
+}
+
 TEST_CASE("guarantee: a batch is decided including its own earlier requests", "[quota]") {
   Forest forest = Engineering("0", "0");
   std::vector<Standing> standings = forest.In("team-a+team-b");
