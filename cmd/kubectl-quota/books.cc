@@ -7,7 +7,6 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
-#include "pkg/inspect/owners.h"
 #include "pkg/quota/uncountable_names.h"
 #include "pkg/quota/usage/usage_definition.h"
 
@@ -17,6 +16,8 @@ namespace {
 using inspect::Checked;
 using inspect::Piece;
 using json::Value;
+
+const api::GroupResource kSecrets{.group = "", .resource = "secrets"};
 
 const inspect::Counter* CounterOf(ApiBook& of, const Value& object) {
   return of.counters.Of(api::ApiVersion(object), api::Kind(object));
@@ -74,7 +75,7 @@ base::Result<void> Books::Add(inspect::Expansion expansion, base::WallTime now, 
   return {};
 }
 
-// Only kinds of other projects can have a definition.
+// Every kind can have a definition, but one: the daemon does not read Secrets.
 void Books::NoteUndefined(ApiBook& of, const inspect::Expansion& expansion, Checked& checked) {
   std::set<std::string> undefined;
   for (std::size_t i = 0; i < of.book.quotas().size(); ++i) {
@@ -86,9 +87,8 @@ void Books::NoteUndefined(ApiBook& of, const inspect::Expansion& expansion, Chec
   if (undefined.empty()) return;
   for (const Piece& piece : expansion.pieces) {
     const inspect::Counter* counter = CounterOf(of, piece.object);
-    const bool may_use = counter != nullptr &&
-                         of.api.evaluators.Find(counter->evaluator->resource) == nullptr &&
-                         inspect::IsCustomGroup(counter->evaluator->resource.group);
+    const bool may_use = counter != nullptr && counter->evaluator->revision == 0 &&
+                         counter->evaluator->resource != kSecrets;
     if (!may_use) continue;
     for (const std::string& limit : undefined) {
       checked.unknown.push_back(piece.of.ToString() + ": " + limit +

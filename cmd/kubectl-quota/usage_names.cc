@@ -6,6 +6,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/usage/defined_evaluator.h"
 #include "pkg/quota/usage/definition_set.h"
+#include "pkg/quota/usage/extended_evaluator.h"
 
 namespace kubectl_quota {
 
@@ -14,12 +15,17 @@ void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api) {
   if (api.CountsAs() != core.name || definitions.empty()) return;
   quota::usage::DefinitionSet set;
   for (const json::Value& definition : definitions) set.Put(definition);
-  const auto verdicts = set.Judge(
-      [](const api::GroupResource& resource) { return core.evaluators.Find(resource) != nullptr; });
+  const auto built_in = [](const api::GroupResource& resource) {
+    return core.evaluators.Find(resource);
+  };
+  const auto verdicts = set.Judge(built_in);
   std::uint64_t revision = 0;
   for (const auto& [name, stored] : set.stored()) {
     if (!verdicts.at(name).reason.empty()) continue;
     quota::Evaluator evaluator = quota::usage::EvaluatorOf(*stored.definition);
+    if (auto extended = built_in(evaluator.resource)) {
+      evaluator = quota::usage::Extended(std::move(extended), std::move(evaluator));
+    }
     evaluator.revision = ++revision;
     api.evaluators.Put(std::move(evaluator));
   }

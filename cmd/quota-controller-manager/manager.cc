@@ -281,9 +281,9 @@ void ManagerImpl::FollowDefinitions() {
                 for (Engine* engine : defining_) engine->Define(resource, by);
               },
           .use_of = [this](const api::GroupResource& resource) { return UseOf(resource); },
-          .is_built_in =
+          .built_in =
               [core = quota::CoreQuotaApi()](const api::GroupResource& resource) {
-                return core.evaluators.Find(resource) != nullptr;
+                return core.evaluators.Find(resource);
               },
           .leading = [this] { return MayWrite(); }});
   if (admission_) admission_->SetKindsKnown([this] { return definitions_->Known(); });

@@ -11,6 +11,7 @@
 #include "pkg/api/time.h"
 #include "pkg/metrics/informer_metrics.h"
 #include "pkg/quota/usage/defined_evaluator.h"
+#include "pkg/quota/usage/extended_evaluator.h"
 
 namespace controllers {
 namespace {
@@ -126,7 +127,7 @@ base::Task<void> DefinitionController::Apply() {
 
 // Names that change their owner go before they come, so that no name has two.
 bool DefinitionController::ApplyOne() {
-  verdicts_ = set_.Judge(hooks_.is_built_in);
+  verdicts_ = set_.Judge(hooks_.built_in);
   for (const auto& [name, defined] : defined_) {
     const auto verdict = verdicts_.find(name);
     if (verdict != verdicts_.end() && verdict->second.reason.empty()) continue;
@@ -151,6 +152,9 @@ bool DefinitionController::Define(const quota::usage::StoredDefinition& stored) 
   if (known != defined_.end() && known->second == now) return false;
   quota::Evaluator evaluator = quota::usage::EvaluatorOf(*stored.definition);
   evaluator.version = now.version;
+  if (auto built_in = hooks_.built_in(resource)) {
+    evaluator = quota::usage::Extended(std::move(built_in), std::move(evaluator));
+  }
   evaluator.revision = ++revision_;
   LOG(INFO) << "usage is defined resource=" << resource.ToString()
             << " generation=" << stored.generation << " version=" << now.version;
@@ -164,7 +168,12 @@ void DefinitionController::Undefine(const std::string& name) {
   const api::GroupResource resource = defined->second.definition.resource;
   defined_.erase(defined);
   LOG(INFO) << "usage is not defined any more resource=" << resource.ToString();
-  hooks_.define(resource, std::nullopt);
+  std::optional<quota::Evaluator> evaluator;
+  if (const auto built_in = hooks_.built_in(resource)) {
+    evaluator = *built_in;
+    evaluator->revision = ++revision_;
+  }
+  hooks_.define(resource, std::move(evaluator));
 }
 
 QuotaCondition DefinitionController::ReadyOf(const quota::usage::StoredDefinition& stored,

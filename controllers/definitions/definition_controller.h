@@ -31,13 +31,11 @@ struct DefinedUse {
 };
 
 struct DefinitionHooks {
-  // From now on the objects of the resource are counted by this evaluator; nullopt: by none that is
-  // defined.
+  // From now on the objects of the resource are counted by this evaluator; nullopt: by none.
   std::function<void(const api::GroupResource& resource, const std::optional<quota::Evaluator>& by)>
       define;
   std::function<DefinedUse(const api::GroupResource& resource)> use_of;
-  // The resource has an evaluator that is a part of the program.
-  std::function<bool(const api::GroupResource& resource)> is_built_in;
+  quota::usage::DefinitionSet::BuiltIn built_in;
   std::function<bool()> leading;
 };
 

@@ -115,9 +115,8 @@ base::Result<Ask::Reading> Ask::ReadObjects(base::WallTime now) const {
   // An update may create its object. Then the old object has no resourceVersion, and all usage is
   // new (upstream's "create on update").
   const json::Value* const stored = request_.version.empty() ? nullptr : &review_.old_object;
-  auto after = evaluator.guard.facts_of
-                   ? evaluator.guard.facts_of(review_.object, stored, options.now)
-                   : evaluator.facts_of(review_.object, options);
+  auto after = evaluator.guard.facts_of ? evaluator.guard.facts_of(review_.object, stored, options)
+                                        : evaluator.facts_of(review_.object, options);
   if (!after) return after.error();
   Reading reading{.after = std::move(*after)};
   if (stored != nullptr) {

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/count_name.h"
 #include "pkg/quota/usage/defined_evaluator.h"
+#include "pkg/quota/usage/extended_evaluator.h"
 
 namespace inspect {
 namespace {
@@ -16,6 +18,36 @@ using quota::usage::UsageDefinition;
 base::Error WrongDefinition(const Manifest& manifest, const std::string& why) {
   return {.code = base::ErrorCode::kInvalidArgument,
           .message = manifest.where + ": " + NameOf(manifest.object).ToString() + ": " + why};
+}
+
+std::shared_ptr<const quota::Evaluator> BuiltIn(const api::GroupResource& resource) {
+  static const quota::QuotaApi core = quota::CoreQuotaApi();
+  return core.evaluators.Find(resource);
+}
+
+// Without the classes of a built-in kind, which the definition says nothing about.
+quota::Evaluator EvaluatorFor(const UsageDefinition& definition) {
+  quota::Evaluator evaluator = quota::usage::EvaluatorOf(definition);
+  auto built_in = BuiltIn(definition.resource);
+  if (built_in == nullptr) return evaluator;
+  auto classes = std::move(evaluator.classes);
+  evaluator.classes.reset();
+  evaluator = quota::usage::Extended(std::move(built_in), std::move(evaluator));
+  evaluator.classes = std::move(classes);
+  return evaluator;
+}
+
+bool HasEnded(const quota::Evaluator& evaluator, const quota::Facts& facts) {
+  return !evaluator.until_ended.empty() && facts.usage.Find(evaluator.until_ended) == nullptr;
+}
+
+std::vector<quota::Attribute> ScopesOf(const UsageDefinition& definition,
+                                       std::vector<quota::Attribute> attributes) {
+  std::erase_if(attributes, [&](const quota::Attribute& one) {
+    return std::ranges::none_of(definition.scopes,
+                                [&](const auto& scope) { return scope.name == one.first; });
+  });
+  return attributes;
 }
 
 // The class objects are those of the files: the cluster may have others.
@@ -44,7 +76,11 @@ base::Result<void> DefinitionBook::Add(const Manifest& definition) {
                                              ", too");
     }
   }
-  quota::Evaluator evaluator = quota::usage::EvaluatorOf(*parsed);
+  if (const auto built_in = BuiltIn(parsed->resource)) {
+    const std::string why = quota::usage::WhyNotExtended(*built_in, *parsed);
+    if (!why.empty()) return WrongDefinition(definition, "spec.resource: " + why);
+  }
+  quota::Evaluator evaluator = EvaluatorFor(*parsed);
   quota::ClassTable classes;
   if (evaluator.classes) {
     classes = quota::ClassTable(evaluator.classes->missing, evaluator.classes->called);
@@ -119,6 +155,7 @@ base::Result<std::optional<DefinedUsage>> DefinitionBook::UsageOf(
   auto facts = entry.evaluator.facts_of(object, {});
   if (!facts) return facts.error();
   auto explanation = quota::usage::Explain(entry.definition, object);
+  if (HasEnded(entry.evaluator, facts->now)) explanation = {.unknown = {}, .idle = "it has ended"};
   const quota::ResourceList usage = Resolve(entry, facts->now, explanation.unknown);
   DefinedUsage used{.api_version = std::string(api::ApiVersion(object)),
                     .kind = std::string(api::Kind(object)),
@@ -127,7 +164,7 @@ base::Result<std::optional<DefinedUsage>> DefinitionBook::UsageOf(
                     .uses = {},
                     .count_name = quota::CountName(resource),
                     .idle = std::move(explanation.idle),
-                    .scopes = std::move(facts->now.attributes)};
+                    .scopes = ScopesOf(entry.definition, std::move(facts->now.attributes))};
   for (const Amount& amount : entry.definition.amounts) {
     const auto why = explanation.unknown.find(amount.name);
     used.uses.push_back(

@@ -36,7 +36,7 @@ struct DefinedUsage {
   ObjectName object;
   std::vector<NamedUse> uses;  // in the order of the definition
   std::string count_name;      // "count/buckets.storage.example.com": it counts as one
-  std::string idle;  // why it uses nothing by countsWhile: "status.phase is Released"; "" else
+  std::string idle;  // why it uses nothing: "status.phase is Released", "it has ended"; "" else
   std::vector<quota::Attribute> scopes;
 };
 

@@ -61,11 +61,16 @@ constexpr Field kAffinityFields[] = {One(2, "podAffinity", kPodAffinity),
                                      One(3, "podAntiAffinity", kPodAffinity)};
 constexpr Message kAffinity{"Affinity", kAffinityFields, false};
 
-constexpr Field kPodSpecFields[] = {
-    List(2, "containers", kContainer),  Maybe(5, "activeDeadlineSeconds", kInteger),
-    One(18, "affinity", kAffinity),     List(20, "initContainers", kContainer),
-    {24, "priorityClassName"},          Map(32, "overhead"),
-    One(40, "resources", kRequirements)};
+constexpr Field kPodSpecFields[] = {List(2, "containers", kContainer),
+                                    Maybe(5, "activeDeadlineSeconds", kInteger),
+                                    {7, "nodeSelector", kStringMap},
+                                    {10, "nodeName"},
+                                    One(18, "affinity", kAffinity),
+                                    List(20, "initContainers", kContainer),
+                                    {24, "priorityClassName"},
+                                    {29, "runtimeClassName"},
+                                    Map(32, "overhead"),
+                                    One(40, "resources", kRequirements)};
 constexpr Message kPodSpec{"PodSpec", kPodSpecFields, false};
 
 constexpr Field kPodConditionFields[] = {{1, "type"}, {2, "status"}, {5, "reason"}, {6, "message"}};

@@ -46,7 +46,7 @@ struct Guard {
   // servers let a client write a status with the object. `stored` is the stored object; null for a
   // CREATE. Null: like Evaluator::facts_of.
   std::function<base::Result<ObjectFacts>(const json::Value& object, const json::Value* stored,
-                                          base::WallTime now)>
+                                          const ReadOptions& options)>
       facts_of = {};
   // Fields that `constraints` reads besides those of the evaluator.
   std::vector<std::string> fields;
@@ -105,6 +105,9 @@ struct Evaluator {
   bool by_rules = false;
   Guard guard = {};
   std::optional<ClassSource> classes = {};
+  // A name that an object uses until it has ended, although it is still stored: "pods". "": the
+  // objects of the kind do not end.
+  std::string until_ended = {};
   // The resource of the owners to which `facts_of` ties its objects (Tie), if it does.
   std::optional<api::GroupResource> owners = {};
 };

@@ -181,8 +181,8 @@ TEST_CASE_METHOD(Enforced, "usage definition: the older definition owns a name",
   definitions.WaitCondition(other, "Stalled", "True NameTaken");
   a.api().Delete(UsageDefinitions::Path(name));
   definitions.WaitCondition(other, "Ready", "False NotServed");
-  definitions.Create("pods", buckets.SizeBy(".spec.size"));
-  definitions.WaitCondition("pods", "Ready", "False NotSupported");
+  definitions.Create("secrets", buckets.SizeBy(".data.size"));
+  definitions.WaitCondition("secrets", "Ready", "False NotSupported");
 }
 
 TEST_CASE("usage definition: a ResourceQuota counts its names beside Kubernetes' own controller",

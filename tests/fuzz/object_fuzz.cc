@@ -96,7 +96,7 @@ void CheckAdmission(const Evaluator& evaluator, const json::Value& object,
                     const json::Value& projected, const json::Value* old) {
   const quota::Guard& guard = evaluator.guard;
   if (guard.facts_of) {
-    CheckSame(guard.facts_of(object, old, Now()), guard.facts_of(projected, old, Now()),
+    CheckSame(guard.facts_of(object, old, {Now()}), guard.facts_of(projected, old, {Now()}),
               "facts at admission from the named fields");
   }
   if (!guard.constraints) return;

@@ -326,7 +326,7 @@ Guard GuardOf(const Definition& definition) {
               .constraints = nullptr};
   if (std::ranges::any_of(PathsOf(*definition), &FieldPath::IsInStatus)) {
     guard.facts_of = [definition](const json::Value& object, const json::Value* stored,
-                                  base::WallTime /*now*/) {
+                                  const ReadOptions& /*options*/) {
       return FactsToAdmit(*definition, object, stored);
     };
   }

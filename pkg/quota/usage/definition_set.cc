@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/quota/usage/extended_evaluator.h"
 
 namespace quota::usage {
 namespace {
@@ -31,6 +32,12 @@ std::optional<Verdict> NameTaken(const UsageDefinition& definition,
 void TakeNames(const UsageDefinition& definition, std::map<std::string, std::string>& owners) {
   for (const auto& amount : definition.amounts) owners.emplace(amount.name, definition.name);
   for (const auto& scope : definition.scopes) owners.emplace(scope.name, definition.name);
+}
+
+std::string WhyNotSupported(const UsageDefinition& definition,
+                            const DefinitionSet::BuiltIn& built_in) {
+  const auto evaluator = built_in(definition.resource);
+  return evaluator == nullptr ? "" : WhyNotExtended(*evaluator, definition);
 }
 
 }  // namespace
@@ -73,8 +80,7 @@ void DefinitionSet::EndSweep() {
   for (const std::string& name : *gone) Remove(name);
 }
 
-std::map<std::string, Verdict> DefinitionSet::Judge(
-    const std::function<bool(const api::GroupResource&)>& is_built_in) const {
+std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in) const {
   std::map<std::string, Verdict> verdicts;
   std::vector<Stored::const_pointer> oldest_first;
   for (const auto& entry : definitions_) oldest_first.push_back(&entry);
@@ -87,9 +93,8 @@ std::map<std::string, Verdict> DefinitionSet::Judge(
     Verdict& verdict = verdicts[entry->first];
     if (!stored.definition) {
       verdict = {"PathInvalid", stored.why};
-    } else if (is_built_in(stored.definition->resource)) {
-      verdict = {"NotSupported", "what " + stored.definition->resource.ToString() +
-                                     " use is counted under Kubernetes' own names already"};
+    } else if (std::string why = WhyNotSupported(*stored.definition, built_in); !why.empty()) {
+      verdict = {"NotSupported", std::move(why)};
     } else if (auto taken = NameTaken(*stored.definition, owners)) {
       verdict = std::move(*taken);
     } else if (in_force == kMostInForce) {

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "pkg/json/value.h"
+#include "pkg/quota/evaluator.h"
 #include "pkg/quota/usage/usage_definition.h"
 
 namespace quota::usage {
@@ -53,10 +55,10 @@ class DefinitionSet {
 
   using Stored = std::map<std::string, StoredDefinition, std::less<>>;
   [[nodiscard]] const Stored& stored() const { return definitions_; }
-  // Returns the verdict on each. `is_built_in`: the resource has an evaluator that is a part of the
-  // program.
-  [[nodiscard]] std::map<std::string, Verdict> Judge(
-      const std::function<bool(const api::GroupResource&)>& is_built_in) const;
+  // Returns the evaluator of a resource that is a part of the program; null: there is none.
+  using BuiltIn = std::function<std::shared_ptr<const Evaluator>(const api::GroupResource&)>;
+  // Returns the verdict on each.
+  [[nodiscard]] std::map<std::string, Verdict> Judge(const BuiltIn& built_in) const;
 
  private:
   Stored definitions_;  // by name

@@ -208,7 +208,8 @@ TEST_CASE("check offline: an object uses what a UsageDefinition in the files say
   CHECK(unknown.code == 3);
   CHECK_THAT(unknown.output, Contains("quota clusterquota/team limits example.com/bytes, and no "
                                       "UsageDefinition is known that says what uses it"));
-  CHECK(ask(Pod("a"), limit).code == 0);  // no definition is about pods
+  CHECK(ask(Pod("a"), limit).code == 3);
+  CHECK(ask(Document("apiVersion: v1\nkind: Secret", "a", ""), limit).code == 0);
 
   const std::string by_size = definition(".spec.size");
   CHECK(ask(disk("9Gi") + by_size, limit).code == 0);
@@ -221,6 +222,37 @@ TEST_CASE("check offline: an object uses what a UsageDefinition in the files say
   CHECK(wrong.code == 2);
   CHECK_THAT(wrong.warnings,
              Contains("usagedefinition/vmses.example.com: spec.usage[0].path: must begin with"));
+}
+
+TEST_CASE("check offline: pods use what a UsageDefinition of pods adds", "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string rules =
+      "---\napiVersion: quota-controller-manager.io/v1alpha1\nkind: UsageDefinition\n"
+      "metadata: {name: pods}\n"
+      "spec: {resource: {group: '', resource: pods},\n"
+      "       usage: [{name: example.com/chips, path: \".metadata.annotations.chips\"}]}\n"
+      "---\napiVersion: quota-controller-manager.io/v1alpha1\nkind: ClusterQuota\n"
+      "metadata: {name: team}\n"
+      "spec: {namespaceSelector: {}, hard: {example.com/chips: 8, pods: 5}}\n"
+      "status: {used: {example.com/chips: 1, pods: 1}}\n";
+  const auto ask = [&](int replicas, const std::string& chips) {
+    const std::string deployment =
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n"
+        "spec: {replicas: " +
+        std::to_string(replicas) +
+        ", selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}, annotations: "
+        "{chips: '" +
+        chips + "'}}, spec: {containers: [{name: c, image: c}]}}}\n";
+    return plugin.Ask({"check", "-f", plugin.File("objects.yaml", deployment), "--quota-file",
+                       plugin.File("quotas.yaml", rules)});
+  };
+  CHECK(ask(3, "2").code == 0);
+  const auto refused = ask(4, "2");
+  CHECK(refused.code == 1);
+  CHECK_THAT(refused.output, Contains("example.com/chips"));
+  const auto unread = ask(1, "many");
+  CHECK(unread.code == 2);
+  CHECK_THAT(unread.warnings, Contains("metadata.annotations.chips: quantities must match"));
 }
 
 }  // namespace check_offline_test

@@ -180,6 +180,26 @@ TEST_CASE("usage-definition test: an object that countsWhile excludes uses nothi
              Contains(std::string(R"("notCountedWhile": ")") + state + "\""));
 }
 
+TEST_CASE("usage-definition test: of pods it shows what the definition adds", "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string definition =
+      "apiVersion: quota-controller-manager.io/v1alpha1\nkind: UsageDefinition\n"
+      "metadata: {name: pods}\nspec: {resource: {group: '', resource: pods},\n"
+      "  usage: [{name: example.com/chips, path: .metadata.annotations.chips}],\n"
+      "  scopes: [{name: example.com/tier, path: .metadata.labels.tier}]}\n---\n";
+  const auto pod = [](const std::string& phase) {
+    return "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {tier: gold}, annotations: "
+           "{chips: '4'}}\nspec: {containers: [{name: c}]}\nstatus: {phase: " +
+           phase + "}\n";
+  };
+  const auto running = Test(plugin, definition + pod("Running"), {"-o", "wide"});
+  CHECK(running.code == 0);
+  CHECK_THAT(running.output, Contains("example.com/chips") && Contains("gold"));
+  CHECK_THAT(running.output, !Contains("requests.cpu") && !Contains("BestEffort"));
+  CHECK_THAT(Test(plugin, definition + pod("Failed")).output,
+             Contains("not counted while it has ended"));
+}
+
 TEST_CASE("usage-definition test: classes of the files tell what one unit uses",
           "[kubectl-quota]") {
   Plugin plugin;

@@ -20,6 +20,8 @@ const api::GroupVersionResource kBuckets{"example.com", "v1", "buckets"};
 const api::GroupVersionResource kNewBuckets{"example.com", "v2", "buckets"};
 const api::GroupVersionResource kDisks{"example.com", "v1", "disks"};
 
+bool IsCore(const std::string& resource) { return resource == "pods" || resource == "secrets"; }
+
 struct Definitions {
   Definitions() {
     cluster.Serve(DefinitionResource(), "UsageDefinition", false);
@@ -50,8 +52,10 @@ struct Definitions {
                   }
                 },
             .use_of = [this](const api::GroupResource&) { return use; },
-            .is_built_in =
-                [](const api::GroupResource& resource) { return resource.resource == "pods"; },
+            .built_in =
+                [core = quota::CoreQuotaApi()](const api::GroupResource& resource) {
+                  return core.evaluators.Find(resource);
+                },
             .leading = [this] { return leads; }});
     running = std::make_unique<base::TaskGroup>(io.get_executor());
     running->Spawn("definitions", [this] { return controller->Run(); });
@@ -70,17 +74,18 @@ struct Definitions {
     json::Value amount = json::Object{{"name", name}, {"path", path}};
     json::Value object;
     object.Make({"metadata"}) =
-        json::Object{{"name", resource == "pods" ? resource : resource + ".example.com"},
+        json::Object{{"name", IsCore(resource) ? resource : resource + ".example.com"},
                      {"uid", "uid-of-" + resource},
                      {"generation", generation},
                      {"creationTimestamp", created}};
     object.Make({"spec", "resource"}) =
-        json::Object{{"group", resource == "pods" ? "" : "example.com"}, {"resource", resource}};
+        json::Object{{"group", IsCore(resource) ? "" : "example.com"}, {"resource", resource}};
     object.Make({"spec", "usage"}) = json::Array{std::move(amount)};
     cluster.Put(DefinitionResource(), std::move(object));
   }
   void Delete(const std::string& resource) {
-    cluster.Delete(DefinitionResource(), "", resource + ".example.com");
+    cluster.Delete(DefinitionResource(), "",
+                   IsCore(resource) ? resource : resource + ".example.com");
   }
   // "buckets=v1 disks=v1"
   [[nodiscard]] std::string Defined() const {
@@ -141,13 +146,13 @@ TEST_CASE("definitions: an evaluator follows its definition", "[controllers]") {
 TEST_CASE("definitions: what cannot be in force says why", "[controllers]") {
   Definitions f;
   f.Put("buckets", "example.com/bytes", "spec.size");
-  f.Put("pods", "example.com/bytes", ".spec.size");
+  f.Put("secrets", "example.com/bytes", ".data.size");
   f.Start();
   f.scheduler.RunFor(1s);
   CHECK(f.Defined().empty());
   CHECK(f.Ready() == "False PathInvalid: spec.usage[0].path: must begin with a dot, as .spec.size");
   CHECK_THAT(f.Condition("buckets.example.com", "Stalled"), Catch::StartsWith("True PathInvalid"));
-  CHECK_THAT(f.Ready("pods"), Catch::StartsWith("False NotSupported"));
+  CHECK(f.Ready("secrets") == "False NotSupported: the daemon does not read what Secrets contain");
 
   f.Put("buckets", "example.com/bytes", ".spec.size", 2);
   f.use = {.watched = true};
@@ -166,6 +171,24 @@ TEST_CASE("definitions: what cannot be in force says why", "[controllers]") {
   const json::Value* stored = f.cluster.Find(DefinitionResource(), "", "buckets.example.com");
   CHECK(stored->At({"status", "counted"})->AsInt64() == 7);
   CHECK(stored->At({"status", "observedGeneration"})->AsInt64() == 2);
+}
+
+TEST_CASE("definitions: a kind that Kubernetes counts gets names, and loses them again",
+          "[controllers]") {
+  Definitions f;
+  f.Put("pods", "example.com/bytes", ".metadata.annotations.bytes");
+  f.Start();
+  REQUIRE(f.defined.contains("pods"));
+  const quota::Evaluator with = f.defined.at("pods");
+  CHECK(with.owns("example.com/bytes"));
+  CHECK(with.owns("requests.cpu"));
+  f.Delete("pods");
+  f.scheduler.RunUntilIdle();
+  REQUIRE(f.defined.contains("pods"));
+  const quota::Evaluator without = f.defined.at("pods");
+  CHECK_FALSE(without.owns("example.com/bytes"));
+  CHECK(without.owns("requests.cpu"));
+  CHECK(without.revision > with.revision);
 }
 
 TEST_CASE("definitions: a name belongs to the definition that was created first", "[controllers]") {
@@ -272,7 +295,7 @@ TEST_CASE("definitions: a bounded number is in force, the oldest", "[controllers
     object.Make({"spec", "usage"}) = json::Array{std::move(amount)};
     set.Put(object);
   }
-  const auto verdicts = set.Judge([](const api::GroupResource&) { return false; });
+  const auto verdicts = set.Judge([](const api::GroupResource&) { return nullptr; });
   for (const auto& [name, verdict] : verdicts) {
     CHECK(verdict.reason == (name == "r7.example.com" ? "TooMany" : ""));
   }

@@ -114,7 +114,7 @@ TEST_CASE("protobuf: the last of repeated entries of a map wins", "[protobuf]") 
 }
 
 TEST_CASE("protobuf: a field that is not described is not supported", "[protobuf]") {
-  CHECK_FALSE(Decoder::For(Pod(), json::Projection({"spec.nodeName"})).has_value());
+  CHECK_FALSE(Decoder::For(Pod(), json::Projection({"spec.hostname"})).has_value());
   CHECK_FALSE(Decoder::For(Pod(), json::Projection({"spec"})).has_value());
   CHECK_FALSE(Decoder::For(Pod(), json::Projection({""})).has_value());
   CHECK(

@@ -167,6 +167,7 @@ Evaluator MakeEvaluator() {
                 .fields = {},
                 .constraints = MissingFromPod,
                 .shares = IsExtendedRequest},
+      .until_ended = "pods",
   };
 }
 

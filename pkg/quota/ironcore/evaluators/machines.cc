@@ -48,7 +48,7 @@ base::Result<ObjectFacts> FactsOf(const json::Value& machine, const ReadOptions&
 // ironcore's own API server stores the status that a client sends with a machine. So everybody who
 // may create machines could claim that they are terminated. Only the stored state counts.
 base::Result<ObjectFacts> FactsToAdmit(const json::Value& machine, const json::Value* stored,
-                                       base::WallTime /*now*/) {
+                                       const ReadOptions& /*options*/) {
   const bool was_terminal = stored != nullptr && IsTerminal(*stored);
   ObjectFacts facts = FactsIn(machine, was_terminal);
   if (IsTerminal(machine) && !was_terminal) {

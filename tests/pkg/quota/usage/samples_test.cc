@@ -33,6 +33,10 @@ const std::map<std::string, Sample> kSamples = {
     {"virtualmachines.kubevirt.io",
      {R"({"runStrategy":"Halted","template":{"spec":{"domain":{"memory":{"guest":"4Gi"}}}}})",
       {{"example.com/vm-memory", "4Gi"}}}},
+    {"pods",
+     {R"({"nodeSelector":{"nvidia.com/gpu.product":"A100"},"containers":[
+          {"name":"a","resources":{"limits":{"nvidia.com/gpumem":"4096"}}},{"name":"b"}]})",
+      {{"example.com/gpu-memory-mib", "4096"}}}},
     {"rayclusters.ray.io",
      {R"({"workerGroupSpecs":[
           {"groupName":"gpu","replicas":4,"template":{"spec":{"containers":[

@@ -1,0 +1,126 @@
+#include "pkg/quota/usage/extended_evaluator.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "pkg/quota/count_name.h"
+
+namespace quota::usage {
+namespace {
+
+using Both = std::pair<std::shared_ptr<const Evaluator>, std::shared_ptr<const Evaluator>>;
+
+template <typename T>
+std::vector<T> Merged(const std::vector<T>& a, const std::vector<T>& b) {
+  std::set<T> all(a.begin(), a.end());
+  all.insert(b.begin(), b.end());
+  return {all.begin(), all.end()};
+}
+
+bool HasEnded(const Evaluator& built_in, const Facts& facts) {
+  return !built_in.until_ended.empty() && facts.usage.Find(built_in.until_ended) == nullptr;
+}
+
+// Adds what a definition says of the object. Both count the object itself, so that is left out.
+void AddTo(Facts& facts, const Facts& defined, const std::string& count, bool ended) {
+  facts.attributes = Merged(facts.attributes, defined.attributes);
+  if (ended) return;
+  ResourceList usage = defined.usage;
+  usage.Erase(count);
+  facts.usage.SetAll(std::move(usage));
+  facts.unread = Merged(facts.unread, defined.unread);
+  if (!defined.classes.empty()) facts.classes = defined.classes;
+}
+
+base::Result<ObjectFacts> Together(const Evaluator& built_in, base::Result<ObjectFacts> facts,
+                                   const base::Result<ObjectFacts>& defined) {
+  if (!facts) return facts;
+  if (!defined) return defined.error();
+  CHECK(facts->now.parts.empty()) << built_in.resource.ToString();
+  const std::string count = CountName(built_in.resource);
+  const bool ended = HasEnded(built_in, facts->now);
+  AddTo(facts->now, defined->now, count, ended);
+  if (facts->flaw.empty() && !ended) facts->flaw = defined->flaw;
+  if (facts->later) {
+    Facts& later = facts->later->facts;
+    const bool will_have_ended = HasEnded(built_in, later);
+    AddTo(later, defined->now, count, will_have_ended);
+    later.unread.clear();
+  }
+  return facts;
+}
+
+base::Result<ObjectFacts> FactsToAdmit(const Evaluator& evaluator, const json::Value& object,
+                                       const json::Value* stored, const ReadOptions& options) {
+  return evaluator.guard.facts_of ? evaluator.guard.facts_of(object, stored, options)
+                                  : evaluator.facts_of(object, options);
+}
+
+// The condition under which one of the two must be asked about an update.
+std::string EitherOf(const Guard& a, const Guard& b) {
+  if (!a.updates) return b.update_condition;
+  if (!b.updates) return a.update_condition;
+  if (a.update_condition.empty() || b.update_condition.empty()) return "";
+  return "(" + a.update_condition + ") || " + b.update_condition;
+}
+
+Guard GuardOf(const Both& both) {
+  const Guard& built_in = both.first->guard;
+  const Guard& defined = both.second->guard;
+  Guard guard = built_in;
+  guard.updates = built_in.updates || defined.updates;
+  guard.update_condition = EitherOf(built_in, defined);
+  guard.subresources = Merged(built_in.subresources, defined.subresources);
+  guard.fields = Merged(built_in.fields, defined.fields);
+  if (built_in.facts_of || defined.facts_of) {
+    guard.facts_of = [both](const json::Value& object, const json::Value* stored,
+                            const ReadOptions& options) {
+      const auto& [first, second] = both;
+      return Together(*first, FactsToAdmit(*first, object, stored, options),
+                      FactsToAdmit(*second, object, stored, options));
+    };
+  }
+  return guard;
+}
+
+}  // namespace
+
+Evaluator Extended(std::shared_ptr<const Evaluator> built_in, Evaluator defined) {
+  const Both both{std::move(built_in), std::make_shared<const Evaluator>(std::move(defined))};
+  Evaluator extended = *both.first;
+  CHECK(extended.resource == both.second->resource) << extended.resource.ToString();
+  CHECK(!extended.classes || !both.second->classes) << extended.resource.ToString();
+  extended.owns = [both](std::string_view name) {
+    return both.first->owns(name) || both.second->owns(name);
+  };
+  extended.fields = Merged(both.first->fields, both.second->fields);
+  extended.scopes = Merged(both.first->scopes, both.second->scopes);
+  extended.facts_of = [both](const json::Value& object, const ReadOptions& options) {
+    const auto& [first, second] = both;
+    return Together(*first, first->facts_of(object, options), second->facts_of(object, options));
+  };
+  extended.revision = both.second->revision;
+  extended.guard = GuardOf(both);
+  if (both.second->classes) extended.classes = both.second->classes;
+  return extended;
+}
+
+std::string WhyNotExtended(const Evaluator& built_in, const UsageDefinition& definition) {
+  // Whoever may create a definition would make the daemon read what Secrets contain.
+  if (built_in.resource == api::GroupResource{.group = "", .resource = "secrets"}) {
+    return "the daemon does not read what Secrets contain";
+  }
+  const bool has_class = std::ranges::any_of(
+      definition.amounts, [](const Amount& amount) { return amount.of_class.has_value(); });
+  if (built_in.classes && has_class) {
+    return "what " + built_in.resource.ToString() + " use depends on a class already";
+  }
+  return "";
+}
+
+}  // namespace quota::usage
