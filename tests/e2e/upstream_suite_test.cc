@@ -99,12 +99,23 @@ std::vector<std::string> DaemonsWrites(const std::string& audit_log) {
 // limits are too high to refuse any.
 class Beside {
  public:
-  explicit Beside(std::vector<std::string> flags)
-      : admission_(*server_, {.more_flags = std::move(flags), .enforce = false}) {
-    quotas_.Create("everything", R"({"namespaceSelector":{},"hard":{"pods":"100k",
+  // The kinds in `defined` have definitions: each object counts as one under acme.io/<kind>, too.
+  explicit Beside(std::vector<std::string> flags, std::vector<std::string> defined = {})
+      : admission_(*server_, {.more_flags = std::move(flags), .enforce = false}),
+        defined_(std::move(defined)) {
+    json::Value everything = Json(R"({"namespaceSelector":{},"hard":{"pods":"100k",
         "services":"100k","secrets":"100k","configmaps":"100k","persistentvolumeclaims":"100k",
         "requests.storage":"1Pi","replicationcontrollers":"100k","resourcequotas":"100k",
         "count/replicasets.apps":"100k","count/resourceclaims.resource.k8s.io":"100k"}})");
+    for (const std::string& kind : defined_) {
+      everything.Make({"hard", "acme.io/" + kind}) = "100k";
+      definitions_.Create(kind, R"({"usage":[{"name":"acme.io/)" + kind +
+                                    R"(","path":".metadata.annotations.amount","default":"1"}],
+          "scopes":[{"name":"acme.io/tier-of-)" +
+                                    kind + R"(","path":".metadata.labels.tier"}]})");
+      definitions_.WaitCondition(kind, "Ready", "True");
+    }
+    quotas_.Create("everything", json::Write(everything));
     controllers_ = StartBuiltinController("*", server_->Kubeconfig(), dir_.path() + "/kcm.log",
                                           {"--resource-quota-sync-period=20s"});
     WaitUntilJudged();
@@ -117,17 +128,20 @@ class Beside {
   void CheckCounted() {
     for (const char* resource : {"pods", "services", "secrets", "configmaps",
                                  "persistentvolumeclaims", "replicationcontrollers"}) {
-      Eventually(std::string("the usage of ") + resource + " is right", [&]() -> std::string {
-        const auto list = scenario().api().Get(PathOf(resource));
-        const auto used =
-            std::string(quotas_.Get("everything").StringAt({"status", "used", resource}));
-        const auto stored = std::to_string(list.At({"items"})->AsArray()->size());
-        return used == stored ? "" : used + " of " + stored;
-      });
+      WaitCounted(resource, resource);
     }
+    for (const std::string& kind : defined_) WaitCounted(kind, "acme.io/" + kind);
   }
 
  private:
+  void WaitCounted(const std::string& resource, const std::string& name) {
+    Eventually("the usage of " + name + " is right", [&]() -> std::string {
+      const auto list = scenario().api().Get(PathOf(resource));
+      const auto used = std::string(quotas_.Get("everything").StringAt({"status", "used", name}));
+      const auto stored = std::to_string(list.At({"items"})->AsArray()->size());
+      return used == stored ? "" : used + " of " + stored;
+    });
+  }
   void WaitUntilJudged() {
     Eventually(
         "the quota over all namespaces decides each creation",
@@ -145,7 +159,9 @@ class Beside {
       StartServer({.quota_plugin = true, .audit_log = dir_.path() + "/audit.log"});
   Api api_{server_->Kubeconfig()};
   ClusterQuotas quotas_{api_};
+  UsageDefinitions definitions_{api_};
   Admission admission_;
+  const std::vector<std::string> defined_;
   std::unique_ptr<Process> controllers_;
 };
 
@@ -153,7 +169,8 @@ class Beside {
 
 TEST_CASE("upstream's tests of ResourceQuota pass beside ClusterQuotas",
           "[e2e][suite][real-only]") {
-  Beside beside({"--enforce=cluster"});
+  Beside beside({"--enforce=cluster"},
+                {"pods", "services", "persistentvolumeclaims", "configmaps"});
   const Annotated annotated(beside.scenario());
   const double before = beside.Decisions();
   RunSuite(beside.scenario().server().Kubeconfig());
