@@ -3,11 +3,15 @@
 // records its calls.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <mutex>
+#include <random>
 
 #include "pkg/config/yaml.h"
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/usage/defined_evaluator.h"
 #include "pkg/webhook/stored_configuration.h"
+#include "tests/e2e/harness/custom_kind.h"
 #include "tests/e2e/harness/scenario.h"
 #include "tests/e2e/harness/stub_server.h"
 #include "tests/source_dir.h"
@@ -56,14 +60,15 @@ class Notes {
   Calls calls_;
 };
 
-// All core evaluators and a counted kind; sorted.
-std::vector<webhook::GuardedResource> AllOfCore() {
+// All core evaluators, a counted kind, and `more`; sorted.
+std::vector<webhook::GuardedResource> AllOfCore(const std::vector<quota::Evaluator>& more = {}) {
   const quota::QuotaApi core = quota::CoreQuotaApi();
   std::vector<webhook::GuardedResource> guarded;
   for (const auto& evaluator : core.evaluators) {
     guarded.push_back(webhook::Guarded("core", evaluator));
   }
   guarded.push_back(webhook::Guarded("core", *core.object_counter({"apps", "deployments"})));
+  for (const auto& evaluator : more) guarded.push_back(webhook::Guarded("core", evaluator));
   std::sort(guarded.begin(), guarded.end());
   return guarded;
 }
@@ -71,7 +76,8 @@ std::vector<webhook::GuardedResource> AllOfCore() {
 // These resources, guarded by a webhook of ours until it is destroyed.
 class Guarding {
  public:
-  explicit Guarding(const ServerOptions& options = {})
+  explicit Guarding(const ServerOptions& options = {},
+                    const std::vector<quota::Evaluator>& more = {})
       : scenario_(options),
         notes_(scenario_.ns()),
         pair_(authority_.Server("webhook")),
@@ -80,7 +86,7 @@ class Guarding {
     options_.endpoint =
         webhook::AdmissionUrl{.host = "127.0.0.1", .port = webhook_.port(), .path = ""};
     desired_ =
-        webhook::DesiredConfiguration(options_, AllOfCore(), ReadFile(authority_.cert_path()));
+        webhook::DesiredConfiguration(options_, AllOfCore(more), ReadFile(authority_.cert_path()));
     stored_ = api().Create(Collection(), desired_);
     WaitUntilAsked();
   }
@@ -99,6 +105,15 @@ class Guarding {
   }
   Calls Patch(const std::string& path, const std::string& patch) {
     Settle(path, api().MergePatch(path, Json(patch)));
+    return notes_.Look();
+  }
+  Calls Update(const std::string& path, const json::Value& object) {
+    const auto answer = api().Do({.verb = "PUT",
+                                  .path = path,
+                                  .content_type = std::string(client::kJson),
+                                  .body = json::Write(object)});
+    if (!answer) throw std::runtime_error(answer.error().message);
+    Settle(path, *json::Parse(answer->body));
     return notes_.Look();
   }
   Calls Post(const std::string& path, const std::string& body) {
@@ -389,6 +404,94 @@ TEST_CASE("the webhook is called only for a create of kinds that are only counte
                                       .body = json::Write(ConfigMap("n"))});
   CHECK(dry.has_value());
   CHECK(guarding.Look() == Calls{"CREATE configmaps"});
+}
+
+// Draws objects whose members differ in what a definition reads and in what it does not.
+class DrawnObjects {
+ public:
+  explicit DrawnObjects(const CustomKind& kind) : kind_(kind) {}
+
+  json::Value Draw() {
+    json::Value object = kind_.Object("a");
+    object.Make({"spec"}) = json::Object();
+    Put(object, {"spec", "size"}, {"", "1", R"("1")", "2", "null"});
+    Put(object, {"spec", "tier"}, {"", R"("fast")", R"("slow")"});
+    Put(object, {"spec", "disks"},
+        {"", "[]", R"([{"gb":1,"n":2}])", R"([{"gb":1,"n":3}])", R"([{"gb":1,"n":2},{"gb":2}])"});
+    Put(object, {"metadata", "labels", "acme.io/tier"}, {"", R"("gold")", R"("silver")"});
+    Put(object, {"metadata", "labels", "other"}, {"", R"("x")", R"("y")"});
+    Put(object, {"metadata", "annotations", "note"}, {"", R"("x")", R"("y")"});
+    Put(object, {"spec", "sizes"}, {"", "1", "2"});
+    Put(object, {"status", "size"}, {"", "1", "2"});
+    return object;
+  }
+
+ private:
+  // Mostly the same as before, so that few members change at once.
+  void Put(json::Value& object, std::initializer_list<std::string_view> path,
+           const std::vector<std::string>& texts) {
+    const std::string key(std::data(path)[path.size() - 1]);
+    const std::string id = std::string(*path.begin()) + key;
+    if (random_() % 4 == 0) last_[id] = random_() % texts.size();
+    const std::string& text = texts[last_[id]];
+    if (!text.empty()) object.Make(path) = Json(text);
+  }
+
+  const CustomKind& kind_;
+  std::mt19937 random_{7};
+  std::map<std::string, std::size_t> last_;
+};
+
+// True if the definition reads the changed member.
+bool Differ(const json::Value& a, const json::Value& b,
+            std::initializer_list<std::string_view> path) {
+  const json::Value* in_a = a.At(path);
+  const json::Value* in_b = b.At(path);
+  if (in_a == nullptr || in_b == nullptr) return in_a != in_b;
+  return *in_a != *in_b;
+}
+
+TEST_CASE("definitions: the webhook is called for exactly the updates that change a path",
+          "[e2e][admission][real-only][server]") {
+  const CustomKind kind("boxes");
+  json::Value object = Json(R"({"spec":{"usage":[
+      {"name":"acme.io/size","path":".spec.size"},
+      {"name":"acme.io/disks","path":".spec.disks[*].gb","times":".spec.disks[*].n"},
+      {"name":"acme.io/status","path":".status.size"}],
+      "countsWhile":{"path":".spec.tier","notIn":["slow"]},
+      "scopes":[{"name":"acme.io/tier","path":".metadata.labels['acme.io/tier']"}]}})");
+  object.Make({"metadata", "name"}) = kind.Crd();
+  object.Make({"spec", "resource"}) =
+      json::Object{{"group", kind.group}, {"resource", kind.plural}};
+  const auto definition = quota::usage::ParseUsageDefinition(object);
+  REQUIRE(definition.has_value());
+  Guarding guarding({}, {quota::usage::EvaluatorOf(*definition)});
+  Api& api = guarding.api();
+  api.Create(PathOf("customresourcedefinitions"), kind.Definition());
+  const std::string ns = guarding.scenario().ns();
+  const std::string path = kind.Path(ns, "a");
+  WaitServed(api, kind.Path(ns));
+  DrawnObjects drawn(kind);
+  api.Create(kind.Path(ns), drawn.Draw());
+  (void)guarding.Look();
+  int asked = 0;
+  int spared = 0;
+  for (int i = 0; i < 400; ++i) {
+    const json::Value before = api.Get(path);
+    json::Value after = drawn.Draw();
+    after.Make({"metadata", "resourceVersion"}) = *before.At({"metadata", "resourceVersion"});
+    const Calls calls = guarding.Update(path, after);
+    const bool changed = Differ(before, after, {"spec", "size"}) ||
+                         Differ(before, after, {"spec", "disks"}) ||
+                         Differ(before, after, {"spec", "tier"}) ||
+                         Differ(before, after, {"metadata", "labels", "acme.io/tier"});
+    INFO(json::Write(before) << " -> " << json::Write(after));
+    REQUIRE(calls == (changed ? Calls{"UPDATE boxes"} : Calls{}));
+    ++(changed ? asked : spared);
+  }
+  CHECK(asked > 100);
+  CHECK(spared > 50);
+  api.Delete(PathOf("customresourcedefinitions", "", kind.Crd()));
 }
 
 }  // namespace e2e::webhook_rules_test
