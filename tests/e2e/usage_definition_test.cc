@@ -223,4 +223,36 @@ TEST_CASE_METHOD(
   }
 }
 
+TEST_CASE_METHOD(
+    Enforced, "usage definition: while a conversion webhook is gone, only its kind is not counted",
+    "[e2e][cluster][usage][real-only]") {
+  definitions.Create(name, buckets.SizeBy(".spec.size"));
+  definitions.WaitCondition(name, "Ready", "True NotLimited");
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}, {"pods", "5"}})));
+  quotas.WaitUsed(team, {{bytes, "0"}, {"pods", "0"}});
+  CHECK(buckets.Create(ns.name(), "a", R"({"size":"3Gi"})").ok());
+  quotas.WaitUsed(team, {{bytes, "3Gi"}, {"pods", "0"}});
+
+  a.scenario().StopDaemon();
+  BreakConversion(a.scenario(), buckets.kind);
+  a.scenario().StartDaemon(a.daemon_options(), false);
+  definitions.WaitCondition(name, "Ready", "False NotCountedYet");
+  definitions.WaitCondition(name, "Stalled", "False");
+  Eventually("pods are created", [&]() -> std::string {
+    const Attempt attempt = ns.Try("p1");
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  quotas.WaitUsed(team, {{bytes, "3Gi"}, {"pods", "1"}});
+  CHECK_FALSE(buckets.Create(ns.name(), "b", R"({"size":"8Gi"})").ok());
+
+  MendConversion(a.scenario(), buckets.kind);
+  definitions.WaitCondition(name, "Ready", "True Counting");
+  Eventually("buckets are created", [&]() -> std::string {
+    const Attempt attempt = buckets.Create(ns.name(), "b", R"({"size":"7Gi"})");
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  CHECK(buckets.Create(ns.name(), "c", R"({"size":"1"})").code == 403);
+  quotas.WaitUsed(team, {{bytes, "10Gi"}, {"pods", "1"}});
+}
+
 }  // namespace e2e::usage_definition_test
