@@ -34,6 +34,7 @@ const std::vector<Question>& Questions() {
       {"killed", [](const Size&) { AskKilled(); }},
       {"cluster", AskCluster},
       {"both", AskBoth},
+      {"defined", AskDefined},
       {"tree", AskTree},
       {"reach", [](const Size&) { AskReach(); }},
       {"memory", AskMemory},

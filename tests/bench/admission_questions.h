@@ -35,6 +35,9 @@ void AskCluster(const Size& size);
 // 64 clients create pods under a ResourceQuota, with and without a ClusterQuota above: how many a
 // second, what does a review cost?
 void AskBoth(const Size& size);
+// 64 clients create pods under a ClusterQuota of names of a UsageDefinition, or of the names of
+// Kubernetes that say the same: how many a second, what does a review cost?
+void AskDefined(const Size& size);
 // 64 clients create pods in 100 namespaces, below five of 1 000 ClusterQuotas or below one: how
 // many a second, how many writes, how long until all quotas are counted, how much memory?
 void AskTree(const Size& size);

@@ -20,6 +20,22 @@ namespace {
 
 constexpr std::chrono::seconds kPatience{60};
 
+// What QuotaOfSevenNames() limits besides pods, under names of a definition.
+constexpr std::array<std::pair<const char*, const char*>, 6> kDefinedNames{{
+    {"example.com/cpu", "requests.cpu"},
+    {"example.com/memory", "requests.memory"},
+    {"example.com/requests-cpu", "requests.cpu"},
+    {"example.com/requests-memory", "requests.memory"},
+    {"example.com/limits-cpu", "limits.cpu"},
+    {"example.com/limits-memory", "limits.memory"},
+}};
+
+json::Value HardOfSevenDefinedNames() {
+  json::Object hard{{"pods", "1M"}};
+  for (const auto& [name, field] : kDefinedNames) hard.Set(name, "1Pi");
+  return hard;
+}
+
 std::string Local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
 // The rules that the daemon would store for a quota of pods.
@@ -56,6 +72,8 @@ std::string NameOf(Guard guard) {
       return "quota-controller-manager, and a ClusterQuota";
     case Guard::kClusterQuota:
       return "one ClusterQuota over 100 namespaces";
+    case Guard::kDefined:
+      return "the same, of names of a UsageDefinition";
     case Guard::kTree:
       return "1000 ClusterQuotas, 5 above each of 100 namespaces";
     case Guard::kDaemon:
@@ -69,7 +87,9 @@ bool IsOneDaemon(Guard guard) {
          guard == Guard::kBoth || OfClusterQuotas(guard);
 }
 
-bool OfClusterQuotas(Guard guard) { return guard == Guard::kClusterQuota || guard == Guard::kTree; }
+bool OfClusterQuotas(Guard guard) {
+  return guard == Guard::kClusterQuota || guard == Guard::kDefined || guard == Guard::kTree;
+}
 
 GuardedServer::GuardedServer(Guard guard, const e2e::Quantities& hard)
     : guard_(guard),
@@ -110,7 +130,19 @@ void GuardedServer::CreateQuotas(const e2e::Quantities& hard) {
     ns.Make({"metadata", "labels", "tenant"}) = "t" + std::to_string(i);
     api_.Create(e2e::PathOf("namespaces"), ns);
   }
-  CreateTree(*quota.At({"spec", "hard"}));
+  if (guard_ == Guard::kDefined) Define();
+  CreateTree(guard_ == Guard::kDefined ? HardOfSevenDefinedNames() : *quota.At({"spec", "hard"}));
+}
+
+void GuardedServer::Define() {
+  definitions_ = std::make_unique<e2e::UsageDefinitions>(api_);
+  json::Array usage;
+  for (const auto& [name, field] : kDefinedNames) {
+    usage.push_back(json::Object{{"name", name},
+                                 {"path", std::string(".spec.containers[*].resources.") + field},
+                                 {"default", "0"}});
+  }
+  definitions_->Create("pods", json::Write(json::Object{{"usage", std::move(usage)}}));
 }
 
 // Quota (i - 1) / 6 is the parent of quota i, so that 1 000 quotas have 5 levels. The namespaces
@@ -123,7 +155,7 @@ void GuardedServer::CreateTree(const json::Value& hard) {
   const auto maker = [&](int i) {
     json::Value spec = json::Object{{"hard", hard}};
     if (i > 0) spec.Make({"parent"}) = name((i - 1) / kChildren);
-    if (guard_ == Guard::kClusterQuota) {
+    if (guard_ != Guard::kTree) {
       spec.Make({"namespaceSelector", "matchExpressions"}) =
           json::Array{e2e::Json(R"({"key":"tenant","operator":"Exists"})")};
     } else if (i >= kFirstLeaf) {

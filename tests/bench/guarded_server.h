@@ -28,7 +28,8 @@ enum class Guard {
   kOlder,         // as kDaemon, by the program of QCM_OLDER_DAEMON
   kBoth,          // as kDaemon, with a ClusterQuota of the same names over the namespace
   kClusterQuota,  // the plugin is on; one ClusterQuota over 100 namespaces, the daemon decides
-  kTree,          // the same, with 1 000 of them in a tree: each namespace is below five
+  kDefined,       // as kClusterQuota; all its names but `pods` are those of a UsageDefinition
+  kTree,          // as kClusterQuota, with 1 000 of them in a tree: each namespace is below five
 };
 std::string NameOf(Guard guard);
 bool IsOneDaemon(Guard guard);
@@ -87,6 +88,7 @@ class GuardedServer {
   [[nodiscard]] std::string NamespaceOf(int index) const;
   void CreateQuotas(const e2e::Quantities& hard);
   void CreateTree(const json::Value& hard);
+  void Define();
   void StartAllower();
   void StartController();
   void StartDaemon(const std::vector<std::string>& more_flags = {});
@@ -98,6 +100,7 @@ class GuardedServer {
   std::unique_ptr<e2e::ApiServer> server_;
   e2e::Api api_;
   std::unique_ptr<e2e::ClusterQuotas> cluster_quotas_;
+  std::unique_ptr<e2e::UsageDefinitions> definitions_;
   std::uint16_t webhook_port_;
   std::uint16_t metrics_port_;
   std::unique_ptr<e2e::Process> webhook_;

@@ -30,7 +30,7 @@ files() {
   case $1 in
     scale) set -- scale memory new-quota burst recounts ;;
     admission) set -- admission rate quiet limit two namespaces leak killed memory ;;
-    cluster) set -- cluster cluster both tree reach groups ;;
+    cluster) set -- cluster cluster both defined tree reach groups ;;
   esac
   [ ! -e "$results/$1.md" ] || echo "$results/$1.md"
   for question in "${@:2}"; do

@@ -12,8 +12,9 @@
 #   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit,
 #                                                   two, namespaces, leak, killed, memory; rate and
 #                                                   memory 9 minutes, all 21
-#   bash tests/bench/run.sh cluster [QUESTION…]     ClusterQuotas: cluster, both, tree, reach on
-#                                                   real kube-apiservers, groups; 17 minutes
+#   bash tests/bench/run.sh cluster [QUESTION…]     ClusterQuotas: cluster, both, defined, tree,
+#                                                   reach on real kube-apiservers, groups; 20
+#                                                   minutes
 #   bash tests/bench/run.sh kubectl-quota           how long its users wait, on a real
 #                                                   kube-apiserver; 1 minute
 #
@@ -105,7 +106,7 @@ for name in "${parts[@]}"; do
       ask admission real admission_bench "${questions[@]}"
       ;;
     cluster)
-      [ ${#questions[@]} -gt 0 ] || questions=(cluster both tree reach groups)
+      [ ${#questions[@]} -gt 0 ] || questions=(cluster both defined tree reach groups)
       for question in "${questions[@]}"; do
         case $question in
           groups) ask cluster sandbox scale_bench groups ;;
