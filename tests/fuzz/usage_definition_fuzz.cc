@@ -9,6 +9,7 @@
 
 #include "pkg/json/projection.h"
 #include "pkg/quota/usage/defined_evaluator.h"
+#include "pkg/quota/usage/field_walk.h"
 #include "tests/fuzz/target.h"
 
 namespace {

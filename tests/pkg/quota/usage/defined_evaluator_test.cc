@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/quota/usage/field_walk.h"
 #include "tests/pkg/quota/usage/usage_testing.h"
 
 namespace quota::usage::defined_evaluator_test {

@@ -1,0 +1,86 @@
+#pragma once
+
+// Reads the fields of one object at paths. Texts are made only of what is wrong. One thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "pkg/base/error.h"
+#include "pkg/json/value.h"
+#include "pkg/quota/usage/field_path.h"
+
+namespace quota::usage {
+
+// At most so many elements of lists are looked at in one object for one name. A name that needs
+// more is unknown.
+inline constexpr std::size_t kMostElements = 10'000;
+
+inline base::Error NoAmount(std::string what) {
+  return {.code = base::ErrorCode::kMalformed, .message = std::move(what)};
+}
+
+// Visits the fields of one object that one name needs. Errors: kMalformed, "spec.disks[3].size:
+// <what is wrong>".
+class FieldWalk {
+ public:
+  // Calls leaf(const json::Value*) for each value at `steps` below `node`; with null for one that
+  // is absent or null. An absent list has no elements. Stops at the first error of `leaf`, whose
+  // message begins with ": ".
+  template <typename Leaf>
+  base::Result<void> Visit(const json::Value* node, FieldPath::Steps steps, const Leaf& leaf) {
+    std::size_t taken = 0;
+    for (; taken < steps.size() && !steps[taken].each; ++taken) {
+      if (node == nullptr) continue;
+      if (const json::Object* object = node->AsObject()) {
+        node = object->Find(steps[taken].name);
+      } else if (node->IsNull()) {
+        node = nullptr;
+      } else {
+        return Below(
+            steps.first(taken),
+            NoAmount(node->IsArray() ? ": is a list, and the path lacks [*] for its elements"
+                                     : ": must be an object"));
+      }
+    }
+    if (node != nullptr && node->IsNull()) node = nullptr;
+    auto visited =
+        taken == steps.size() ? leaf(node) : VisitElements(node, steps.subspan(taken + 1), leaf);
+    return visited ? visited : Below(steps.first(taken), visited.error());
+  }
+
+  // The error of a field below `steps`.
+  static base::Error Below(FieldPath::Steps steps, const base::Error& error) {
+    return steps.empty() ? error : Joined(FieldPath::TextOf(steps), error);
+  }
+
+ private:
+  static base::Error Joined(std::string text, const base::Error& error) {
+    const bool joined = error.message.starts_with(':') || error.message.starts_with('[');
+    return NoAmount(text.append(joined ? "" : ".").append(error.message));
+  }
+
+  template <typename Leaf>
+  base::Result<void> VisitElements(const json::Value* node, FieldPath::Steps rest,
+                                   const Leaf& leaf) {
+    if (node == nullptr) return {};
+    const json::Array* list = node->AsArray();
+    if (list == nullptr) return NoAmount(": must be a list");
+    if (list->size() > left_) {
+      return NoAmount(": has too many elements: at most " + std::to_string(kMostElements) +
+                      " are summed for one name");
+    }
+    left_ -= list->size();
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      auto visited = Visit(&(*list)[i], rest, leaf);
+      if (!visited) return Joined("[" + std::to_string(i) + "]", visited.error());
+    }
+    return {};
+  }
+
+  std::size_t left_ = kMostElements;
+};
+
+}  // namespace quota::usage
