@@ -109,6 +109,10 @@ std::optional<Quantity> Sum(const json::Value& object, const Amount& amount) {
   return sum;
 }
 
+bool Ignores(const UsageDefinition& definition) {
+  return definition.invalid == quota::usage::InvalidAmount::kIgnore;
+}
+
 void CheckSums(const UsageDefinition& definition, const json::Value& object, const Facts& facts) {
   for (const Amount& amount : definition.amounts) {
     const bool known = facts.usage.Find(amount.name) != nullptr;
@@ -116,7 +120,7 @@ void CheckSums(const UsageDefinition& definition, const json::Value& object, con
     if (definition.counts_while && !known && !unread) continue;
     fuzz::Require(!amount.of_class || !known, "an amount of a class is in the class");
     if (amount.of_class) continue;
-    fuzz::Require(known != unread, "an amount is known or not");
+    fuzz::Require(known != unread || (!known && Ignores(definition)), "an amount is known or not");
     if (amount.times) continue;
     const auto sum = Sum(object, amount);
     fuzz::Require(sum.has_value() == known, "known if all amounts can be read");
@@ -124,9 +128,14 @@ void CheckSums(const UsageDefinition& definition, const json::Value& object, con
   }
 }
 
-void CheckFacts(const Evaluator& evaluator, const ObjectFacts& all) {
+void CheckFacts(const UsageDefinition& definition, const Evaluator& evaluator,
+                const ObjectFacts& all) {
   const Facts& facts = all.now;
-  fuzz::Require(all.flaw.empty() == facts.unread.empty(), "a flaw says why a name is unknown");
+  if (Ignores(definition)) {
+    fuzz::Require(facts.unread.empty(), "an invalid amount is ignored");
+  } else {
+    fuzz::Require(all.flaw.empty() == facts.unread.empty(), "a flaw says why a name is unknown");
+  }
   fuzz::Require(all.flaw.size() < 4096, "a flaw is short");
   fuzz::Require(facts.usage.Find("count/" + evaluator.resource.ToString()) != nullptr, "counted");
   for (const auto& [name, amount] : facts.usage) {
@@ -145,7 +154,8 @@ void CheckFacts(const Evaluator& evaluator, const ObjectFacts& all) {
   fuzz::Require(std::ranges::is_sorted(facts.attributes), "attributes are sorted");
   for (const auto& [scope, value] : facts.attributes) {
     fuzz::Require(std::ranges::count(evaluator.scopes, scope) == 1, "an attribute is of a scope");
-    fuzz::Require(value.size() <= quota::usage::kMostScopeValue + 3, "with a short value");
+    fuzz::Require(!value.empty() && value.size() <= quota::usage::kMostScopeValue + 3,
+                  "with a short value");
   }
 }
 
@@ -157,11 +167,17 @@ ObjectFacts Admitted(const Evaluator& evaluator, const json::Value& object,
   return *evaluator.guard.facts_of(object, stored, {});
 }
 
+// True if a write of the object itself must not change the field, although it is in the status.
+bool IsGuarded(const UsageDefinition& definition, const FieldPath& path) {
+  return definition.counts_while && definition.counts_while->status_subresource_only &&
+         definition.counts_while->path == path;
+}
+
 // The texts that the condition compares.
 std::string Compared(const UsageDefinition& definition, const json::Value& object) {
   std::string text;
   for (const FieldPath& path : PathsOf(definition)) {
-    if (path.IsInStatus()) continue;
+    if (path.IsInStatus() && !IsGuarded(definition, path)) continue;
     const auto end = std::ranges::find_if(path.steps(), &FieldPath::Step::each);
     const auto before = static_cast<std::size_t>(end - path.steps().begin());
     const auto values = ValuesAt(object, path.steps().first(before));
@@ -180,8 +196,13 @@ void CheckAdmission(const UsageDefinition& definition, const Evaluator& evaluato
                 "facts at admission from the named fields");
   json::Value claims = object;
   if (claims.IsObject()) claims.AsObject()->Erase("status");
-  fuzz::Require(Same(Admitted(evaluator, claims, stored), admitted),
-                "the status of a client does not count");
+  const ObjectFacts without = Admitted(evaluator, claims, stored);
+  const auto is_refused = [&](const ObjectFacts& facts) {
+    return definition.counts_while && definition.counts_while->status_subresource_only &&
+           facts.flaw.ends_with("is written to the subresource status only");
+  };
+  fuzz::Require(is_refused(admitted) || is_refused(without) || Same(without, admitted),
+                "the status of a client does not count, or is refused");
   if (stored == nullptr || !object.IsObject() || !stored->IsObject()) return;
   const std::string compared = Compared(definition, object);
   if (compared == "differs from all" || compared != Compared(definition, *stored)) return;
@@ -231,7 +252,7 @@ FUZZ_TARGET(usage_definition) {
   if (!object) return;
   const auto facts = evaluator.facts_of(*object, {});
   fuzz::Require(facts.has_value(), "every object is counted");
-  CheckFacts(evaluator, *facts);
+  CheckFacts(*definition, evaluator, *facts);
   CheckSums(*definition, *object, facts->now);
   const json::Projection fields(evaluator.fields);
   const auto projected = json::ParseProjected(parts[1], fields);

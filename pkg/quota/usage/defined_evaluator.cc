@@ -24,11 +24,17 @@ std::vector<const FieldPath*> PathsOf(const UsageDefinition& definition) {
 }
 
 // A status is not changed by an update of the object, or the object has no subresource for it and
-// the next event shows the change.
+// the next event shows the change, unless the definition says that it must not happen.
+bool CanChange(const UsageDefinition& definition, const FieldPath& path) {
+  return !path.IsInStatus() ||
+         (definition.counts_while && definition.counts_while->status_subresource_only &&
+          definition.counts_while->path == path);
+}
+
 Guard GuardOf(const Usage& usage) {
   std::set<std::string> changed;
   for (const FieldPath* path : PathsOf(usage->definition())) {
-    if (path->IsInStatus()) continue;
+    if (!CanChange(usage->definition(), *path)) continue;
     changed.insert(path->ToCel("object") + " != " + path->ToCel("oldObject"));
   }
   std::string condition;
@@ -67,7 +73,8 @@ std::optional<ClassSource> ClassesOf(const Usage& usage) {
               return amount.of_class && amount.name == name;
             });
           },
-      .called = first->of_class->resource.ToString(),
+      .called = first->of_class->display_name.empty() ? first->of_class->resource.ToString()
+                                                      : first->of_class->display_name,
   };
   std::set<std::string> fields;
   for (const Amount& amount : amounts) {

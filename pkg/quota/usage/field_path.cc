@@ -101,12 +101,14 @@ base::Result<FieldPath> FieldPath::Parse(std::string_view text) {
     if (rest.front() == '.') {
       auto name = TakeName(rest);
       if (!name) return name.error();
-      steps.push_back({.name = std::move(*name)});
+      steps.push_back({.name = std::move(*name), .each = false, .bracketed = false});
     } else {
       auto name = TakeBracket(rest);
       if (!name) return name.error();
       const bool each = !name->has_value();
-      steps.push_back({.name = std::move(*name).value_or(""), .each = each});
+      steps.push_back({.name = std::move(*name).value_or(""),
+                       .each = each,
+                       .bracketed = !each && !steps.empty()});
       if (!rest.empty() && !EndsName(rest.front())) {
         return NoPath("a dot or a bracket must follow each bracket");
       }
@@ -127,7 +129,7 @@ std::string FieldPath::TextOf(Steps steps) {
   for (const Step& step : steps) {
     if (step.each) {
       text += "[*]";
-    } else if (step.name.find('.') != std::string::npos) {
+    } else if (step.bracketed || step.name.find('.') != std::string::npos) {
       text.append("[").append(step.name).append("]");
     } else {
       if (!text.empty()) text += ".";
@@ -139,7 +141,9 @@ std::string FieldPath::TextOf(Steps steps) {
 
 std::string FieldPath::Projected() const {
   std::vector<Step> named;
-  std::ranges::copy_if(steps_, std::back_inserter(named), [](const Step& s) { return !s.each; });
+  for (const Step& step : steps_) {
+    if (!step.each) named.push_back({.name = step.name});
+  }
   return TextOf(named);
 }
 

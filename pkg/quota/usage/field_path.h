@@ -20,9 +20,10 @@ class FieldPath {
   static constexpr std::size_t kMostBytes = 1024;
 
   struct Step {
-    std::string name;   // of a member
-    bool each = false;  // every element of a list; `name` is "" then
-    bool operator==(const Step& other) const = default;
+    std::string name;        // of a member
+    bool each = false;       // every element of a list; `name` is "" then
+    bool bracketed = false;  // written as ['name'], which messages keep; it is the same step
+    bool operator==(const Step& other) const { return name == other.name && each == other.each; }
   };
   using Steps = std::span<const Step>;
 
@@ -35,7 +36,7 @@ class FieldPath {
   [[nodiscard]] bool HasEach() const;
   // True if the field is the status of the object, or in it.
   [[nodiscard]] bool IsInStatus() const { return steps_.front().name == "status"; }
-  // "spec.disks[*].size", "metadata.labels[example.com/tier]": for messages.
+  // "spec.disks[*].size", "metadata.labels[example.com/tier]": for messages, as it was written.
   [[nodiscard]] std::string ToString() const { return TextOf(steps_); }
   static std::string TextOf(Steps steps);
   // For json::Projection, in which lists are transparent.

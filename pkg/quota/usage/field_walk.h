@@ -22,10 +22,15 @@ inline base::Error NoAmount(std::string what) {
   return {.code = base::ErrorCode::kMalformed, .message = std::move(what)};
 }
 
+// What a member is of something that is no object: an error, or one that is absent.
+enum class InNoObject : std::uint8_t { kIsAnError, kIsAbsent };
+
 // Visits the fields of one object that one name needs. Errors: kMalformed, "spec.disks[3].size:
 // <what is wrong>".
 class FieldWalk {
  public:
+  explicit FieldWalk(InNoObject member = InNoObject::kIsAnError) : member_(member) {}
+
   // Calls leaf(const json::Value*) for each value at `steps` below `node`; with null for one that
   // is absent or null. An absent list has no elements. Stops at the first error of `leaf`, whose
   // message begins with ": ".
@@ -36,13 +41,13 @@ class FieldWalk {
       if (node == nullptr) continue;
       if (const json::Object* object = node->AsObject()) {
         node = object->Find(steps[taken].name);
-      } else if (node->IsNull()) {
+      } else if (node->IsArray()) {
+        return Below(steps.first(taken),
+                     NoAmount(": is a list, and the path lacks [*] for its elements"));
+      } else if (node->IsNull() || member_ == InNoObject::kIsAbsent) {
         node = nullptr;
       } else {
-        return Below(
-            steps.first(taken),
-            NoAmount(node->IsArray() ? ": is a list, and the path lacks [*] for its elements"
-                                     : ": must be an object"));
+        return Below(steps.first(taken), NoAmount(": must be an object"));
       }
     }
     if (node != nullptr && node->IsNull()) node = nullptr;
@@ -80,6 +85,7 @@ class FieldWalk {
     return {};
   }
 
+  InNoObject member_;
   std::size_t left_ = kMostElements;
 };
 

@@ -74,6 +74,12 @@ base::Result<Quantity> SumOf(FieldWalk& walk, const json::Value* node, Steps ste
   return sum;
 }
 
+// A saturated amount, and one with a fraction, keeps its own format.
+Quantity InFormat(const Quantity& amount, const std::optional<quantity::Format>& format) {
+  if (!format || !amount.IsInteger() || amount.IsSaturated()) return amount;
+  return Quantity::FromNanos(amount.nanos(), *format);
+}
+
 // Visits what `path` and `times` of one amount have in common. The first steps in which they are
 // alike lead through the same elements of lists.
 class Common {
@@ -158,20 +164,30 @@ std::vector<ClassUnits> Summed(std::vector<ClassUnits> classes) {
   return summed;
 }
 
-// Adds the units of the classes that the object names.
+base::Error NamesNoClass(const AmountOfClass& of) {
+  const std::string& called = of.display_name;
+  if (called.empty()) return NoAmount(": must name an object of " + of.resource.ToString());
+  const bool vowel = std::string_view("AEIOUaeiou").find(called[0]) != std::string_view::npos;
+  return NoAmount((vowel ? ": must name an " : ": must name a ") + called);
+}
+
+// Adds the units of the classes that the object names. No name is "", as in API types whose strings
+// are not pointers; so is the name in a reference that is no object.
 base::Result<void> AddUnits(const Source& source, const Amount& amount, Facts& facts) {
-  FieldWalk walk;
+  FieldWalk walk(InNoObject::kIsAbsent);
+  FieldWalk numbers;
   const Common common(source, amount.of_class->path, amount);
   std::vector<ClassUnits> classes;
   auto added = common.Visit(walk, [&](const json::Value* node) -> base::Result<void> {
-    const auto units = UnitsOf(walk, node, common);
+    const auto units = UnitsOf(numbers, node, common);
     if (!units) return units.error();
     return walk.Visit(node, common.RestOfPath(),
                       [&](const json::Value* value) -> base::Result<void> {
-                        if (value == nullptr) return NoAmount(": is missing");
-                        const std::string* name = value->AsString();
+                        const std::string* name = value == nullptr ? nullptr : value->AsString();
+                        const bool none = value == nullptr || (name != nullptr && name->empty());
+                        if (none && amount.of_class->optional) return {};
                         if (name == nullptr || !api::IsDns1123Subdomain(*name)) {
-                          return NoAmount(": must be the name of an object");
+                          return NamesNoClass(*amount.of_class);
                         }
                         classes.push_back({*name, *units});
                         return {};
@@ -207,19 +223,33 @@ bool ReadsStatus(const Amount& amount) {
          (amount.times && amount.times->IsInStatus());
 }
 
+// What a request says that only a write of the status may say, "status.phase: <what is wrong>"; ""
+// if it says no such thing. `trusted` has the stored status.
+std::string ClaimIn(const UsageDefinition& definition, const json::Value& object,
+                    const Source& trusted) {
+  if (!definition.counts_while || !definition.counts_while->status_subresource_only) return "";
+  const Source claimed{&object, &object};
+  if (Counts(definition, claimed) || !Counts(definition, trusted)) return "";
+  const FieldPath& path = definition.counts_while->path;
+  const auto text = TextAt(claimed, path);
+  return path.ToString() + ": " + (text ? Cut(*text) + " " : "") +
+         "is written to the subresource status only";
+}
+
 // `reasons`, if not null, gets why each unread name is unknown. Without a status, amounts in it use
 // nothing.
 ObjectFacts FactsIn(const UsageDefinition& definition, const std::string& count_name,
                     const Source& source, Explanation* reasons) {
   ObjectFacts facts;
   const auto add_unknown = [&](const std::string& name, const base::Error& why) {
-    facts.now.unread.push_back(name);
     if (facts.flaw.empty()) facts.flaw = why.message;
+    if (definition.invalid == InvalidAmount::kIgnore) return;
+    facts.now.unread.push_back(name);
     if (reasons != nullptr) reasons->unknown[name] = why.message;
   };
   facts.now.usage.Set(count_name, Quantity::FromInt(1));
   for (const ScopeOfField& scope : definition.scopes) {
-    if (const auto text = TextAt(source, scope.path)) {
+    if (const auto text = TextAt(source, scope.path); text && !text->empty()) {
       facts.now.attributes.emplace_back(scope.name, Cut(*text));
     }
   }
@@ -238,7 +268,7 @@ ObjectFacts FactsIn(const UsageDefinition& definition, const std::string& count_
     }
     const auto product = ProductIn(source, amount);
     if (product) {
-      facts.now.usage.Set(amount.name, *product);
+      facts.now.usage.Set(amount.name, InFormat(*product, amount.format));
     } else {
       add_unknown(amount.name, product.error());
     }
@@ -262,17 +292,23 @@ ObjectFacts ObjectUsage::FactsOf(const json::Value& object) const {
 }
 
 ObjectFacts ObjectUsage::FactsToAdmit(const json::Value& object, const json::Value* stored) const {
-  return FactsIn(definition_, count_name_, {&object, stored}, nullptr);
+  const Source trusted{&object, stored};
+  ObjectFacts facts = FactsIn(definition_, count_name_, trusted, nullptr);
+  if (std::string claim = ClaimIn(definition_, object, trusted); !claim.empty()) {
+    facts.flaw = std::move(claim);
+    facts.now.unread.clear();  // refused whatever is limited
+  }
+  return facts;
 }
 
 ClassUsage ObjectUsage::UsageOfClass(const json::Value& object) const {
   ClassUsage one;
   for (const Amount& amount : definition_.amounts) {
     if (!amount.of_class) continue;
-    FieldWalk walk;
+    FieldWalk walk(InNoObject::kIsAbsent);
     const auto sum = SumOf(walk, &object, amount.of_class->field.steps(), amount.otherwise);
     if (sum) {
-      one.amounts.Set(amount.name, *sum);
+      one.amounts.Set(amount.name, InFormat(*sum, amount.format));
     } else {
       one.unknown[amount.name] = sum.error().message;
     }

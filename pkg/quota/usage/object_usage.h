@@ -35,7 +35,8 @@ class ObjectUsage {
   // The facts of a stored object.
   [[nodiscard]] ObjectFacts FactsOf(const json::Value& object) const;
   // The facts of an object in a request. Its status is that of the stored object (null: none),
-  // because a client could write any with the object.
+  // because a client could write any with the object. What CountsWhile forbids it to write is the
+  // flaw.
   [[nodiscard]] ObjectFacts FactsToAdmit(const json::Value& object,
                                          const json::Value* stored) const;
   // What one unit of a class uses.

@@ -90,12 +90,55 @@ Result<api::GroupResource> ResourceIn(const json::Value& object, const std::stri
   return resource;
 }
 
-Result<std::string> NameIn(const json::Value& object, const std::string& field) {
+Result<bool> FlagIn(const json::Value& object, std::string_view member, const std::string& field) {
+  const json::Value* value = Find(object, member);
+  if (value == nullptr) return false;
+  const auto flag = value->AsBool();
+  if (!flag) return NoDefinition(field + "." + std::string(member), "must be true or false");
+  return *flag;
+}
+
+// One of two words, as the second of each pair; nullopt if it is absent.
+template <typename T>
+Result<std::optional<T>> WordIn(const json::Value& object, std::string_view member,
+                                const std::string& field,
+                                const std::array<std::pair<std::string_view, T>, 2>& words) {
+  const json::Value* value = Find(object, member);
+  if (value == nullptr) return std::optional<T>();
+  for (const auto& [word, meaning] : words) {
+    if (value->AsString() != nullptr && *value->AsString() == word)
+      return std::optional<T>(meaning);
+  }
+  return NoDefinition(
+      field + "." + std::string(member),
+      std::string("must be ").append(words[0].first).append(" or ").append(words[1].first));
+}
+
+Result<std::string> NameIn(const json::Value& object, const std::string& field, Names names) {
   const std::string name(object.StringAt({"name"}));
+  if (names == Names::kAny && !name.empty()) return name;
   if (const std::string why = WhyNoName(name); !why.empty()) {
     return NoDefinition(field + ".name", why);
   }
   return name;
+}
+
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+Result<std::string> DisplayNameIn(const json::Value& object, const std::string& field) {
+  const json::Value* value = Find(object, "displayName");
+  if (value == nullptr) return std::string();
+  const std::string* name = value->AsString();
+  const bool good =
+      name != nullptr && !name->empty() && name->size() <= kMostDisplayName &&
+      IsLetterOrDigit(name->front()) && IsLetterOrDigit(name->back()) &&
+      std::ranges::all_of(*name, [](char c) { return IsLetterOrDigit(c) || c == ' ' || c == '-'; });
+  if (good) return *name;
+  return NoDefinition(field + ".displayName",
+                      "must be at most " + std::to_string(kMostDisplayName) +
+                          " letters, digits, blanks or '-', as storage tier");
 }
 
 Result<std::optional<AmountOfClass>> ClassIn(const json::Value& object, const std::string& field) {
@@ -108,11 +151,16 @@ Result<std::optional<AmountOfClass>> ClassIn(const json::Value& object, const st
   if (!resource) return resource.error();
   auto amount = RequiredPathIn(*value, "field", at);
   if (!amount) return amount.error();
-  return std::optional(AmountOfClass{std::move(*path), std::move(*resource), std::move(*amount)});
+  const auto optional = FlagIn(*value, "optional", at);
+  if (!optional) return optional.error();
+  auto display_name = DisplayNameIn(*value, at);
+  if (!display_name) return display_name.error();
+  return std::optional(AmountOfClass{std::move(*path), std::move(*resource), std::move(*amount),
+                                     *optional, std::move(*display_name)});
 }
 
-Result<Amount> AmountOf(const json::Value& object, const std::string& field) {
-  auto name = NameIn(object, field);
+Result<Amount> AmountOf(const json::Value& object, const std::string& field, Names names) {
+  auto name = NameIn(object, field, names);
   if (!name) return name.error();
   Amount amount{.name = std::move(*name)};
   auto path = PathIn(object, "path", field);
@@ -129,36 +177,43 @@ Result<Amount> AmountOf(const json::Value& object, const std::string& field) {
   auto times_otherwise = AmountIn(object, "timesDefault", field);
   if (!times_otherwise) return times_otherwise.error();
   if (*times_otherwise && !*times) return NoDefinition(field + ".timesDefault", "needs times");
+  const auto format = WordIn<quantity::Format>(
+      object, "format", field,
+      {{{"BinarySI", quantity::Format::kBinarySI}, {"DecimalSI", quantity::Format::kDecimalSI}}});
+  if (!format) return format.error();
   amount.path = std::move(*path);
   amount.of_class = std::move(*of_class);
   amount.times = std::move(*times);
   amount.otherwise = *otherwise;
   amount.times_otherwise = *times_otherwise;
+  amount.format = *format;
   return amount;
 }
 
 // Facts have one number of units of each class, so all names of a class are counted alike.
 bool CountAlike(const Amount& a, const Amount& b) {
   return a.of_class->path == b.of_class->path && a.of_class->resource == b.of_class->resource &&
-         a.times == b.times && a.times_otherwise == b.times_otherwise;
+         a.of_class->optional == b.of_class->optional &&
+         a.of_class->display_name == b.of_class->display_name && a.times == b.times &&
+         a.times_otherwise == b.times_otherwise;
 }
 
-Result<std::vector<Amount>> AmountsIn(const json::Value& spec) {
+Result<std::vector<Amount>> AmountsIn(const json::Value& spec, Names names) {
   const std::string field = "spec.usage";
   const auto list = ListIn(spec, "usage", field, kMostNames);
   if (!list) return list.error();
   std::vector<Amount> amounts;
   std::optional<std::size_t> of_class;  // the first
   for (std::size_t i = 0; i < list->size(); ++i) {
-    auto amount = AmountOf((*list)[i], At(field, i));
+    auto amount = AmountOf((*list)[i], At(field, i), names);
     if (!amount) return amount.error();
     if (std::ranges::find(amounts, amount->name, &Amount::name) != amounts.end()) {
       return NoDefinition(At(field, i) + ".name", "is a name of another element, too");
     }
     if (amount->of_class && of_class && !CountAlike(amounts[*of_class], *amount)) {
-      return NoDefinition(
-          At(field, i) + ".class",
-          "must have the path, the resource and the times of " + At(field, *of_class));
+      return NoDefinition(At(field, i) + ".class",
+                          "must have the path, resource, optional, displayName and times of " +
+                              At(field, *of_class));
     }
     if (amount->of_class && !of_class) of_class = i;
     amounts.push_back(std::move(*amount));
@@ -181,7 +236,13 @@ Result<std::optional<CountsWhile>> CountsWhileIn(const json::Value& spec) {
   const auto list = ListIn(*value, member, field + "." + member, kMostPhases);
   if (!list) return list.error();
   if (list->empty()) return NoDefinition(field + "." + member, "must have at least one value");
-  CountsWhile counts{.path = std::move(*path), .in = in};
+  const auto guarded = FlagIn(*value, "statusSubresourceOnly", field);
+  if (!guarded) return guarded.error();
+  if (*guarded && !path->IsInStatus()) {
+    return NoDefinition(field + ".statusSubresourceOnly", "needs a path in .status");
+  }
+  CountsWhile counts{
+      .path = std::move(*path), .in = in, .values = {}, .status_subresource_only = *guarded};
   for (std::size_t i = 0; i < list->size(); ++i) {
     if ((*list)[i].AsString() == nullptr) {
       return NoDefinition(At(field + "." + member, i), "must be a string");
@@ -191,13 +252,13 @@ Result<std::optional<CountsWhile>> CountsWhileIn(const json::Value& spec) {
   return std::optional(std::move(counts));
 }
 
-Result<std::vector<ScopeOfField>> ScopesIn(const json::Value& spec) {
+Result<std::vector<ScopeOfField>> ScopesIn(const json::Value& spec, Names names) {
   const std::string field = "spec.scopes";
   const auto list = ListIn(spec, "scopes", field, kMostScopes);
   if (!list) return list.error();
   std::vector<ScopeOfField> scopes;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    auto name = NameIn((*list)[i], At(field, i));
+    auto name = NameIn((*list)[i], At(field, i), names);
     if (!name) return name.error();
     if (std::ranges::find(scopes, *name, &ScopeOfField::name) != scopes.end()) {
       return NoDefinition(At(field, i) + ".name", "is a name of another element, too");
@@ -215,10 +276,6 @@ Result<std::vector<ScopeOfField>> ScopesIn(const json::Value& spec) {
 bool IsOrIsBelow(std::string_view domain, std::string_view other) {
   return domain == other ||
          (domain.ends_with(other) && domain[domain.size() - other.size() - 1] == '.');
-}
-
-bool IsLetterOrDigit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 }  // namespace
@@ -251,7 +308,7 @@ std::string WhyNoName(std::string_view name) {
   return "";
 }
 
-Result<UsageDefinition> ParseUsageDefinition(const json::Value& object) {
+Result<UsageDefinition> ParseUsageDefinition(const json::Value& object, Names names) {
   UsageDefinition definition{.name = std::string(api::Name(object))};
   const json::Value* spec = Find(object, "spec");
   if (spec == nullptr || spec->AsObject() == nullptr) return NoDefinition("spec", "is required");
@@ -262,15 +319,20 @@ Result<UsageDefinition> ParseUsageDefinition(const json::Value& object) {
     return NoDefinition("metadata.name", "must be " + definition.resource.ToString() +
                                              ", so that a resource has one definition");
   }
-  auto amounts = AmountsIn(*spec);
+  auto amounts = AmountsIn(*spec, names);
   if (!amounts) return amounts.error();
   definition.amounts = std::move(*amounts);
   auto counts_while = CountsWhileIn(*spec);
   if (!counts_while) return counts_while.error();
   definition.counts_while = std::move(*counts_while);
-  auto scopes = ScopesIn(*spec);
+  auto scopes = ScopesIn(*spec, names);
   if (!scopes) return scopes.error();
   definition.scopes = std::move(*scopes);
+  const auto invalid = WordIn<InvalidAmount>(
+      *spec, "invalidAmountPolicy", "spec",
+      {{{"Unknown", InvalidAmount::kUnknown}, {"Ignore", InvalidAmount::kIgnore}}});
+  if (!invalid) return invalid.error();
+  definition.invalid = invalid->value_or(InvalidAmount::kUnknown);
   if (definition.amounts.empty() && definition.scopes.empty()) {
     return NoDefinition("spec.usage", "must have at least one name, if there are no scopes");
   }

@@ -4,6 +4,7 @@
 // foreign input: whoever may write it is trusted with what the daemon watches, not with its
 // memory. Values; any thread.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,12 +23,15 @@ inline constexpr std::string_view kKind = "UsageDefinition";
 inline constexpr std::size_t kMostNames = 64;
 inline constexpr std::size_t kMostScopes = 16;
 inline constexpr std::size_t kMostPhases = 64;  // values of countsWhile
+inline constexpr std::size_t kMostDisplayName = 63;
 
 // The amount is in an object that this one names: a cluster-scoped object, such as a storage tier.
 struct AmountOfClass {
   FieldPath path;  // of the name of the class, in the counted object
   api::GroupResource resource;
-  FieldPath field;  // of the amount of one unit, in the class
+  FieldPath field;                // of the amount of one unit, in the class
+  bool optional = false;          // an object that names no class uses nothing
+  std::string display_name = {};  // in messages, "storage tier"; "": that of the resource
   bool operator==(const AmountOfClass& other) const = default;
 };
 
@@ -40,6 +44,8 @@ struct Amount {
   // In place of a missing field. Nullopt: a missing field makes the amount unknown.
   std::optional<Quantity> otherwise;
   std::optional<Quantity> times_otherwise;
+  // Of sums, whatever is added first. Nullopt: that of the first amount that is not zero.
+  std::optional<quantity::Format> format = {};
   bool operator==(const Amount& other) const = default;
 };
 
@@ -48,8 +54,15 @@ struct CountsWhile {
   FieldPath path;
   bool in = true;  // false: the value must be none of these
   std::vector<std::string> values;
+  // Requests to the object itself that say that it uses nothing are refused: the API server stores
+  // the status that they have.
+  bool status_subresource_only = false;
   bool operator==(const CountsWhile& other) const = default;
 };
+
+// What a stored object uses whose amount is missing without a default, or cannot be read. It cannot
+// be created.
+enum class InvalidAmount : std::uint8_t { kUnknown, kIgnore };
 
 // A scope that matches by the value of a field.
 struct ScopeOfField {
@@ -64,12 +77,20 @@ struct UsageDefinition {
   std::vector<Amount> amounts;  // may be empty if there are scopes: objects are counted by them
   std::optional<CountsWhile> counts_while;
   std::vector<ScopeOfField> scopes;
+  InvalidAmount invalid = InvalidAmount::kUnknown;
   bool operator==(const UsageDefinition& other) const = default;
+};
+
+// The names, and scopes, that a definition may own.
+enum class Names : std::uint8_t {
+  kWithDomain,  // WhyNoName()
+  kAny,         // also requests.cpu: the definition is a part of the program
 };
 
 // Reads the spec of a stored UsageDefinition, or of one in a file. Unknown members are ignored.
 // Errors: kMalformed, "spec.usage[1].path: <what is wrong>".
-base::Result<UsageDefinition> ParseUsageDefinition(const json::Value& object);
+base::Result<UsageDefinition> ParseUsageDefinition(const json::Value& object,
+                                                   Names names = Names::kWithDomain);
 
 // Checks a name that a definition may own, or a scope: a qualified name whose domain is not
 // Kubernetes' own. Returns what is wrong, "" if nothing is.

@@ -232,7 +232,8 @@ TEST_CASE("usage-definition test: classes of the files tell what one unit uses",
   SECTION("an object that names no class") {
     const auto told = Test(plugin, kTiers + Object("Disk", "a", "{tiers: [3]}") + tiers);
     CHECK(told.code == 1);
-    CHECK_THAT(told.output, Contains("unknown   spec.tiers[0]: must be the name of an object\n"));
+    CHECK_THAT(told.output, Contains("unknown   spec.tiers[0]: must name an object of "
+                                     "tiers.storage.example.com\n"));
   }
 }
 

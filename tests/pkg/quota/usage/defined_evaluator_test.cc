@@ -261,9 +261,9 @@ TEST_CASE("defined evaluator: an unreadable class makes all names of classes unk
     CHECK(facts.now.usage == List({{"count/boxes.acme.io", "1"}, {"acme.io/p", "1"}}));
     return facts.flaw;
   };
-  const std::string no_name = "spec.tier: must be the name of an object";
-  CHECK(flaw(R"({"n":1})") == "spec.tier: is missing");
-  CHECK(flaw(R"({"n":1,"tier":null})") == "spec.tier: is missing");
+  const std::string no_name = "spec.tier: must name an object of tiers.acme.io";
+  CHECK(flaw(R"({"n":1})") == no_name);
+  CHECK(flaw(R"({"n":1,"tier":null})") == no_name);
   CHECK(flaw(R"({"n":1,"tier":5})") == no_name);
   CHECK(flaw(R"({"n":1,"tier":["gold"]})") == no_name);
   CHECK(flaw(R"({"n":1,"tier":""})") == no_name);
@@ -273,6 +273,69 @@ TEST_CASE("defined evaluator: an unreadable class makes all names of classes unk
   CHECK(flaw(R"({"tier":"gold"})") == "spec.n: is missing");
   CHECK(flaw(R"({"tier":"gold","n":1.5})") == "spec.n: the number of a class must be whole");
   CHECK(flaw(R"({"tier":"gold","n":-1})") == "spec.n: must not be negative");
+}
+
+constexpr std::string_view kNamedTiers =
+    R"("class":{"path":".spec.tier.name","field":".limits['iops']","resource":{"group":"acme.io","resource":"tiers"},"displayName":"storage tier")";
+
+TEST_CASE("defined evaluator: messages call a class what the definition calls it", "[usage]") {
+  const Evaluator evaluator = EvaluatorOf(OneName(std::string(kNamedTiers) + "}"));
+  CHECK(evaluator.classes->called == "storage tier");
+  // The name in a reference that is no object is none, too.
+  for (const char* spec : {"{}", "null", "1", R"({"tier":"gold"})", R"({"tier":{"name":""}})",
+                           R"({"tier":{"name":"A"}})", R"({"tier":{"name":{}}})"}) {
+    INFO(spec);
+    CHECK(AmountOf(OneName(std::string(kNamedTiers) + "}"), spec) ==
+          "spec.tier.name: must name a storage tier");
+  }
+  CHECK(AmountOf(OneName(std::string(kNamedTiers) + "}"), R"({"tier":[]})") ==
+        "spec.tier: is a list, and the path lacks [*] for its elements");
+  CHECK(AmountOf(OneName(R"("class":{"path":".spec.a","field":".b","displayName":"image class",
+                            "resource":{"resource":"images"}})"),
+                 "{}") == "spec.a: must name an image class");
+  // What is no object has no fields in a class either.
+  const ClassUsage odd = *evaluator.classes->usage_of(Json(R"({"limits":"none"})"));
+  CHECK(odd.unknown.at("acme.io/n") == "limits[iops]: is missing");
+}
+
+TEST_CASE("defined evaluator: an object may need no class", "[usage]") {
+  const UsageDefinition optional =
+      OneName(std::string(kNamedTiers) + R"(,"optional":true},"times":".spec.n","timesDefault":2)");
+  for (const char* spec :
+       {"{}", "null", R"({"tier":null})", R"({"tier":{"name":""}})", R"({"tier":"gold"})"}) {
+    INFO(spec);
+    CHECK(UnitsOf(optional, spec).empty());
+  }
+  CHECK(UnitsOf(optional, R"({"tier":{"name":"gold"}})") == std::vector<ClassUnits>{{"gold", 2}});
+  CHECK(AmountOf(optional, R"({"tier":{"name":5}})") == "spec.tier.name: must name a storage tier");
+}
+
+TEST_CASE("defined evaluator: sums have the format of the definition", "[usage]") {
+  const UsageDefinition binary =
+      OneName(R"("path":".spec.a[*]","default":"1k","format":"BinarySI")");
+  CHECK(AmountOf(binary, R"({"a":[1024,"1Ki"]})") == "2Ki");
+  CHECK(AmountOf(binary, R"({"a":[1024,null]})") == "2024");
+  CHECK(AmountOf(binary, R"({"a":["1.5"]})") == "1500m");
+  CHECK(AmountOf(binary, R"({"a":["1e30"]})") == "1e30");
+  CHECK(AmountOf(OneName(R"("path":".spec.a","format":"DecimalSI")"), R"({"a":"1000Ki"})") ==
+        "1024k");
+  const Evaluator tiers =
+      EvaluatorOf(OneName(std::string(R"("format":"BinarySI",)") + std::string(kNamedTiers) + "}"));
+  CHECK(tiers.classes->usage_of(Json(R"({"limits":{"iops":"2048"}})"))->amounts.ToString() ==
+        "acme.io/n=2Ki");
+}
+
+TEST_CASE("defined evaluator: an invalid amount may be ignored, and is a flaw", "[usage]") {
+  const UsageDefinition ignores = Defined(R"("invalidAmountPolicy":"Ignore","usage":[
+      {"name":"acme.io/a","path":".spec.a"},{"name":"acme.io/b","path":".spec.b"},
+      {"name":"acme.io/c",)" + std::string(kTiers) +
+                                          "}]");
+  const ObjectFacts facts = FactsOf(ignores, R"({"spec":{"a":-1,"b":2}})");
+  CHECK(facts.flaw == "spec.a: must not be negative");
+  CHECK(facts.now.unread.empty());
+  CHECK(facts.now.classes.empty());
+  CHECK(facts.now.usage == List({{"count/boxes.acme.io", "1"}, {"acme.io/b", "2"}}));
+  CHECK(Explain(ignores, Json(R"({"spec":{"a":-1,"b":2}})")).unknown.empty());
 }
 
 TEST_CASE("defined evaluator: an object may name so many classes", "[usage]") {
@@ -404,11 +467,11 @@ TEST_CASE("defined evaluator: a scope matches by the value of a field", "[usage]
   CHECK(attributes(R"({"spec":{"tier":5}})") == Attributes{{"acme.io/tier", "5"}});
   CHECK(attributes(R"({"spec":{"tier":false,"off":true}})") ==
         Attributes{{"acme.io/tier", "false"}});
-  CHECK(attributes(R"({"spec":{"tier":""}})") == Attributes{{"acme.io/tier", ""}});
   CHECK(attributes(R"({"spec":{"tier":"a\u0000b"}})") ==
         Attributes{{"acme.io/tier", std::string("a\0b", 3)}});
-  for (const char* object : {"{}", R"({"spec":5})", R"({"spec":{"tier":null}})",
-                             R"({"spec":{"tier":["gold"]}})", R"({"spec":{"tier":{}}})"}) {
+  for (const char* object :
+       {"{}", R"({"spec":5})", R"({"spec":{"tier":null}})", R"({"spec":{"tier":["gold"]}})",
+        R"({"spec":{"tier":{}}})", R"({"spec":{"tier":""}})"}) {
     INFO(object);
     CHECK(attributes(object).empty());
   }
@@ -500,6 +563,44 @@ TEST_CASE("defined evaluator: a client cannot write a status to count less", "[u
   CHECK(Admitted(definition, runs, claims).now.usage == List({{"count/boxes.acme.io", "1"}}));
   CHECK(Admitted(definition, bare, claims).now.usage == List({{"count/boxes.acme.io", "1"}}));
   CHECK(Admitted(definition, "[]", "[]").now.unread == std::vector<std::string>{"acme.io/n"});
+}
+
+TEST_CASE("defined evaluator: what only the subresource status may say is refused", "[usage]") {
+  const UsageDefinition not_in = Defined(R"("usage":[{"name":"acme.io/n","path":".spec.n"}],
+      "countsWhile":{"path":".status.phase","notIn":["Failed","Done"],"statusSubresourceOnly":true})");
+  CHECK(EvaluatorOf(not_in).guard.update_condition ==
+        "object.?spec.?n != oldObject.?spec.?n || object.?status.?phase != "
+        "oldObject.?status.?phase");
+  const std::string failed = R"({"spec":{"n":7},"status":{"phase":"Failed"}})";
+  const std::string done = R"({"spec":{"n":7},"status":{"phase":"Done"}})";
+  const std::string runs = R"({"spec":{"n":5},"status":{"phase":"Ready"}})";
+  const std::string flaw = "status.phase: Failed is written to the subresource status only";
+  CHECK(Admitted(not_in, failed).flaw == flaw);
+  CHECK(Admitted(not_in, failed, runs).flaw == flaw);
+  CHECK(Admitted(not_in, failed, R"({"spec":{"n":5}})").flaw == flaw);
+  CHECK(Admitted(not_in, failed).now.usage.Get("acme.io/n") == Q("7"));
+  CHECK(Admitted(not_in, failed, done).flaw == "");
+  CHECK(Admitted(not_in, runs, failed).flaw == "");
+  CHECK(Admitted(not_in, runs).flaw == "");
+  CHECK(Admitted(not_in, "[]").now.unread == std::vector<std::string>{"acme.io/n"});
+  // It is refused whether or not a quota limits a name that is unknown.
+  const ObjectFacts both = Admitted(not_in, R"({"spec":{"n":"?"},"status":{"phase":"Failed"}})");
+  CHECK(both.flaw == flaw);
+  CHECK(both.now.unread.empty());
+  // Of a stored object it is no flaw.
+  CHECK(FactsOf(not_in, failed).flaw == "");
+
+  const UsageDefinition in = Defined(R"("usage":[{"name":"acme.io/n","path":".spec.n"}],
+      "countsWhile":{"path":".status.phase","in":["Ready"],"statusSubresourceOnly":true})");
+  CHECK(Admitted(in, R"({"spec":{"n":7}})").flaw == "");
+  CHECK(Admitted(in, failed).flaw == "");
+  CHECK(Admitted(in, failed, runs).flaw == flaw);
+  CHECK(Admitted(in, R"({"spec":{"n":5}})", runs).flaw ==
+        "status.phase: is written to the subresource status only");
+  CHECK(Admitted(in, runs, failed).flaw == "");
+  CHECK(
+      Admitted(in, R"({"status":{"phase":")" + std::string(9'000, 'a') + "\"}}", runs).flaw.size() <
+      2'000);
 }
 
 TEST_CASE("defined evaluator: without a field in the status an object is read as it is",

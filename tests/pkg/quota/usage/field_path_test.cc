@@ -30,7 +30,8 @@ TEST_CASE("field path: what is accepted", "[usage]") {
       {".spec.disks[*].size", "spec.disks[*].size", "spec.disks.size", ".?spec.?disks"},
       {".a[*][*].b[*]", "a[*][*].b[*]", "a.b", ".?a"},
       {".a[*]['b.c']", "a[*][b.c]", "a[b.c]", ".?a"},
-      {".a['b']", "a.b", "a.b", ".?a.?b"},
+      // Messages show it as it was written.
+      {".a['b']", "a[b]", "a.b", ".?a.?b"},
       {"['a']", "", "", ""},
       {".['a']['b.c/d'].e", "a[b.c/d].e", "a[b.c/d].e", ".?a[?'b.c/d'].?e"},
       {".['a.b']", "[a.b]", "[a.b]", "[?'a.b']"},

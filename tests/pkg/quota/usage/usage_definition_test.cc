@@ -162,15 +162,93 @@ TEST_CASE("usage definition: all names of a class are counted alike", "[usage]")
             .append("}]"));
   };
   const std::string wrong =
-      "spec.usage[2].class: must have the path, the resource and the times of spec.usage[0]";
+      "spec.usage[2].class: must have the path, resource, optional, displayName and times of "
+      "spec.usage[0]";
   const std::string same = R"(,"times":".n","timesDefault":"1000m")";
   CHECK(error(".tier", "tiers", same) == "no error");
   CHECK(error(".['tier']", "tiers", same + R"(,"default":"5")") == "no error");
+  CHECK(error(".tier", "tiers", same + R"(,"format":"BinarySI")") == "no error");
   CHECK(error(".other", "tiers", same) == wrong);
   CHECK(error(".tier", "others", same) == wrong);
   CHECK(error(".tier", "tiers", "") == wrong);
   CHECK(error(".tier", "tiers", R"(,"times":".n")") == wrong);
   CHECK(error(".tier", "tiers", R"(,"times":".m","timesDefault":"1")") == wrong);
+}
+
+TEST_CASE("usage definition: words for formats, classes and objects that cannot be counted",
+          "[usage]") {
+  const UsageDefinition all = Defined(R"("usage":[
+      {"name":"acme.io/bytes","path":".spec.size","format":"BinarySI"},
+      {"name":"acme.io/iops","format":"DecimalSI","class":{"path":".spec.tier","field":".spec.iops",
+        "resource":{"group":"acme.io","resource":"tiers"},"optional":true,
+        "displayName":"storage tier-2"}}],
+      "countsWhile":{"path":".status.phase","notIn":["Failed"],"statusSubresourceOnly":true},
+      "invalidAmountPolicy":"Ignore")");
+  CHECK(all.amounts[0].format == quantity::Format::kBinarySI);
+  CHECK(all.amounts[1].format == quantity::Format::kDecimalSI);
+  CHECK(all.amounts[1].of_class->optional);
+  CHECK(all.amounts[1].of_class->display_name == "storage tier-2");
+  CHECK(all.counts_while->status_subresource_only);
+  CHECK(all.invalid == InvalidAmount::kIgnore);
+  const UsageDefinition none = Defined(R"("usage":[
+      {"name":"acme.io/iops","class":{"path":".spec.tier","field":".spec.iops",
+        "resource":{"group":"acme.io","resource":"tiers"},"optional":null,"displayName":null}}],
+      "countsWhile":{"path":".spec.phase","in":["a"],"statusSubresourceOnly":false},
+      "invalidAmountPolicy":"Unknown")");
+  CHECK_FALSE(none.amounts[0].format);
+  CHECK_FALSE(none.amounts[0].of_class->optional);
+  CHECK(none.amounts[0].of_class->display_name == "");
+  CHECK_FALSE(none.counts_while->status_subresource_only);
+  CHECK(none.invalid == InvalidAmount::kUnknown);
+  CHECK(Defined(kUsage).invalid == InvalidAmount::kUnknown);
+
+  for (const char* format : {"\"DecimalExponent\"", "\"\"", "1", "[]"}) {
+    INFO(format);
+    CHECK(UsageError(std::string(R"("name":"acme.io/n","path":".a","format":)") + format) ==
+          "spec.usage[0].format: must be BinarySI or DecimalSI");
+  }
+  for (const char* policy : {"\"ignore\"", "\"\"", "true"}) {
+    CHECK(BesideUsage(std::string(R"("invalidAmountPolicy":)") + policy) ==
+          "spec.invalidAmountPolicy: must be Unknown or Ignore");
+  }
+  const auto class_error = [](const std::string& members) {
+    return UsageError(R"("name":"acme.io/n","class":{"path":".a","field":".b","resource":{)"
+                      R"("resource":"tiers"},)" +
+                      members + "}");
+  };
+  CHECK(class_error(R"("optional":"true")") ==
+        "spec.usage[0].class.optional: must be true or false");
+  CHECK(class_error(R"("displayName":"a")") == "no error");
+  for (const std::string name :
+       {"\"\"", "\" a\"", "\"a-\"", "\"a.b\"", "\"a\\n\"", "1", "\"\u00e4\""}) {
+    INFO(name);
+    CHECK(class_error(R"("displayName":)" + name) ==
+          "spec.usage[0].class.displayName: must be at most 63 letters, digits, blanks or '-', as "
+          "storage tier");
+  }
+  CHECK(class_error(R"("displayName":")" + std::string(63, 'a') + "\"") == "no error");
+  CHECK(class_error(R"("displayName":")" + std::string(64, 'a') + "\"") != "no error");
+  const auto guarded = [](const std::string& path, const char* value) {
+    return BesideUsage(R"("countsWhile":{"path":")" + path +
+                       R"(","in":["a"],"statusSubresourceOnly":)" + value + "}");
+  };
+  CHECK(guarded(".status.phase", "1") ==
+        "spec.countsWhile.statusSubresourceOnly: must be true or false");
+  CHECK(guarded(".spec.phase", "true") ==
+        "spec.countsWhile.statusSubresourceOnly: needs a path in .status");
+}
+
+TEST_CASE("usage definition: one of the program may own any name", "[usage]") {
+  const json::Value document = Document(
+      R"("usage":[{"name":"requests.cpu","path":".spec.n"}],"scopes":[{"name":"Tier","path":".a"}])");
+  const auto any = ParseUsageDefinition(document, Names::kAny);
+  REQUIRE(any.has_value());
+  CHECK(any->amounts[0].name == "requests.cpu");
+  CHECK(any->scopes[0].name == "Tier");
+  CHECK(ErrorOf(document).starts_with("spec.usage[0].name: must have a domain"));
+  const auto none =
+      ParseUsageDefinition(Document(R"("usage":[{"name":"","path":".spec.n"}])"), Names::kAny);
+  CHECK(none.error().message.starts_with("spec.usage[0].name: must have a domain"));
 }
 
 TEST_CASE("usage definition: an error in countsWhile names it", "[usage]") {
