@@ -1,17 +1,42 @@
 #include "pkg/quota/ironcore/ironcore_quota.h"
 
+#include <glog/logging.h>
+
+#include "pkg/config/yaml.h"
+#include "pkg/quota/ironcore/definitions.h"
 #include "pkg/quota/object_counter.h"
+#include "pkg/quota/usage/defined_evaluator.h"
 
 namespace quota {
+namespace {
+
+constexpr const char* kVersion = "v1alpha1";
+
+// The text is a part of the program.
+Evaluator EvaluatorOf(std::string_view text) {
+  const auto object = config::ParseYaml(text);
+  CHECK(object) << object.error().message;
+  const auto definition = usage::ParseUsageDefinition(*object, usage::Names::kAny);
+  CHECK(definition) << definition.error().message;
+  Evaluator evaluator = usage::EvaluatorOf(*definition);
+  evaluator.version = kVersion;
+  return evaluator;
+}
+
+std::vector<Evaluator> AllEvaluators() {
+  std::vector<Evaluator> all;
+  for (const std::string_view text : ironcore::DefinitionTexts()) all.push_back(EvaluatorOf(text));
+  return all;
+}
+
+}  // namespace
 
 QuotaApi IroncoreQuotaApi() {
   return {
       .name = "ironcore",
-      .resource = {.group = "core.ironcore.dev",
-                   .version = "v1alpha1",
-                   .resource = "resourcequotas"},
+      .resource = {.group = "core.ironcore.dev", .version = kVersion, .resource = "resourcequotas"},
       .kind = "ResourceQuota",
-      .evaluators = ironcore::AllEvaluators(),
+      .evaluators = AllEvaluators(),
       .object_counter = CountAnyKind,
       .counted_resource = AnyCountedKind,
       .fields = QuotaFields(),

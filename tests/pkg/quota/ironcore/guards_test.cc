@@ -10,31 +10,27 @@
 namespace quota::ironcore::guards_test {
 namespace {
 
-bool IsTerminated(const json::Value& object) {
-  return object.StringAt({"status", "state"}) == "Terminated";
-}
-
 const Restated kMachines = {
-    "object.?spec.?machineClassRef != oldObject.?spec.?machineClassRef || ("
-    "object.?status.?state.orValue('') == 'Terminated' && "
-    "oldObject.?status.?state.orValue('') != 'Terminated')",
+    "object.?spec.?machineClassRef.?name != oldObject.?spec.?machineClassRef.?name || "
+    "object.?status.?state != oldObject.?status.?state",
     [](const json::Value& object, const json::Value& old) {
-      return Differ(object, old, {"spec", "machineClassRef"}) ||
-             (IsTerminated(object) && !IsTerminated(old));
+      return Differ(object, old, {"spec", "machineClassRef", "name"}) ||
+             Differ(object, old, {"status", "state"});
     }};
 
 const Restated kVolumes = {
     "object.?spec.?resources.?storage != oldObject.?spec.?resources.?storage || "
-    "object.?spec.?volumeClassRef != oldObject.?spec.?volumeClassRef",
+    "object.?spec.?volumeClassRef.?name != oldObject.?spec.?volumeClassRef.?name",
     [](const json::Value& object, const json::Value& old) {
       return Differ(object, old, {"spec", "resources", "storage"}) ||
-             Differ(object, old, {"spec", "volumeClassRef"});
+             Differ(object, old, {"spec", "volumeClassRef", "name"});
     }};
 
-const Restated kBuckets = {"object.?spec.?bucketClassRef != oldObject.?spec.?bucketClassRef",
-                           [](const json::Value& object, const json::Value& old) {
-                             return Differ(object, old, {"spec", "bucketClassRef"});
-                           }};
+const Restated kBuckets = {
+    "object.?spec.?bucketClassRef.?name != oldObject.?spec.?bucketClassRef.?name",
+    [](const json::Value& object, const json::Value& old) {
+      return Differ(object, old, {"spec", "bucketClassRef", "name"});
+    }};
 
 json::Value DrawObject(Drawer& draw) {
   json::Value object = Json(R"({"metadata":{"name":"o"}})");

@@ -2,6 +2,11 @@
 
 #include <map>
 #include <string>
+#include <vector>
+
+#include "pkg/config/yaml.h"
+#include "pkg/quota/ironcore/definitions.h"
+#include "pkg/quota/usage/usage_definition.h"
 
 #include "tests/pkg/quota/ironcore/ironcore_testing.h"
 
@@ -32,6 +37,29 @@ TEST_CASE("ironcore: every name has only the evaluator of its kind", "[quota][ir
       if (evaluator.owns(name)) found += evaluator.resource.resource;
     }
     CHECK(found == owner);
+  }
+}
+
+TEST_CASE("ironcore: the program carries a definition of each kind", "[quota][ironcore]") {
+  std::vector<std::string> names;
+  for (const std::string_view text : DefinitionTexts()) {
+    INFO(text);
+    const auto object = config::ParseYaml(text);
+    REQUIRE(object.has_value());
+    CHECK(object->StringAt({"kind"}) == usage::kKind);
+    const auto definition = usage::ParseUsageDefinition(*object, usage::Names::kAny);
+    INFO((definition ? "" : definition.error().message));
+    REQUIRE(definition.has_value());
+    names.push_back(definition->name);
+    // Users cannot have its names.
+    CHECK_FALSE(usage::ParseUsageDefinition(*object).has_value());
+  }
+  CHECK(names == std::vector<std::string>{"buckets.storage.ironcore.dev",
+                                          "machines.compute.ironcore.dev",
+                                          "volumes.storage.ironcore.dev"});
+  for (const Evaluator& evaluator : IroncoreQuotaApi().evaluators) {
+    CHECK(evaluator.version == "v1alpha1");
+    CHECK(evaluator.revision == 0);
   }
 }
 
