@@ -167,8 +167,10 @@ base::Result<std::optional<DefinedUsage>> DefinitionBook::UsageOf(
                     .scopes = ScopesOf(entry.definition, std::move(facts->now.attributes))};
   for (const Amount& amount : entry.definition.amounts) {
     const auto why = explanation.unknown.find(amount.name);
-    used.uses.push_back(
-        {amount.name, usage.Get(amount.name), why == explanation.unknown.end() ? "" : why->second});
+    const auto ignored = explanation.ignored.find(amount.name);
+    used.uses.push_back({amount.name, usage.Get(amount.name),
+                         why == explanation.unknown.end() ? "" : why->second,
+                         ignored == explanation.ignored.end() ? "" : ignored->second});
   }
   return std::optional(std::move(used));
 }

@@ -27,6 +27,7 @@ struct NamedUse {
   std::string name;
   quota::Quantity amount;  // if it is unknown, what is known of it
   std::string why;         // it is unknown; "": it is known
+  std::string ignored;     // why it uses nothing, if an invalid amount is ignored
 };
 
 struct DefinedUsage {

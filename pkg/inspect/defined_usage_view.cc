@@ -21,6 +21,7 @@ std::string ScopesText(const std::vector<quota::Attribute>& scopes) {
 
 std::string WhyText(const DefinedUsage& used, const NamedUse& use) {
   if (!use.why.empty()) return use.why;
+  if (!use.ignored.empty()) return "ignored: " + use.ignored;
   return used.idle.empty() ? "" : "not counted while " + used.idle;
 }
 
@@ -32,12 +33,14 @@ bool HasReason(const DefinedUsage& used) {
 json::Value ObjectValue(const DefinedUsage& used) {
   quota::ResourceList usage{{used.count_name, quota::Quantity::FromInt(1)}};
   json::Object unknown;
+  json::Object ignored;
   for (const NamedUse& use : used.uses) {
     if (use.why.empty()) {
       usage.Set(use.name, use.amount);
     } else {
       unknown.Set(use.name, use.why);
     }
+    if (!use.ignored.empty()) ignored.Set(use.name, use.ignored);
   }
   json::Object scopes;
   for (const auto& [name, value] : used.scopes) scopes.Set(name, value);
@@ -45,6 +48,7 @@ json::Value ObjectValue(const DefinedUsage& used) {
                       {"namespace", used.ns},           {"name", used.object.name},
                       {"usage", quota::ToJson(usage)},  {"unknown", std::move(unknown)},
                       {"scopes", std::move(scopes)}};
+  if (!ignored.empty()) object.Set("ignored", std::move(ignored));
   if (!used.idle.empty()) object.Set("notCountedWhile", used.idle);
   return object;
 }

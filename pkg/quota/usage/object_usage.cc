@@ -236,16 +236,16 @@ std::string ClaimIn(const UsageDefinition& definition, const json::Value& object
          "is written to the subresource status only";
 }
 
-// `reasons`, if not null, gets why each unread name is unknown. Without a status, amounts in it use
-// nothing.
+// `reasons`, if not null, gets why names are unknown or ignored. Without a status, amounts in it
+// use nothing.
 ObjectFacts FactsIn(const UsageDefinition& definition, const std::string& count_name,
                     const Source& source, Explanation* reasons) {
   ObjectFacts facts;
   const auto add_unknown = [&](const std::string& name, const base::Error& why) {
     if (facts.flaw.empty()) facts.flaw = why.message;
-    if (definition.invalid == InvalidAmount::kIgnore) return;
-    facts.now.unread.push_back(name);
-    if (reasons != nullptr) reasons->unknown[name] = why.message;
+    const bool ignored = definition.invalid == InvalidAmount::kIgnore;
+    if (!ignored) facts.now.unread.push_back(name);
+    if (reasons != nullptr) (ignored ? reasons->ignored : reasons->unknown)[name] = why.message;
   };
   facts.now.usage.Set(count_name, Quantity::FromInt(1));
   for (const ScopeOfField& scope : definition.scopes) {

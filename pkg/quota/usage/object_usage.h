@@ -19,7 +19,9 @@ inline constexpr std::size_t kMostScopeValue = 1024;
 
 // For people: what the facts of an object leave unsaid.
 struct Explanation {
-  std::map<std::string, std::string, std::less<>> unknown;  // why, by each name of Facts::unread
+  using Reasons = std::map<std::string, std::string, std::less<>>;
+  Reasons unknown;  // why, by each name of Facts::unread
+  Reasons ignored;  // why nothing counts, by name: InvalidAmount::kIgnore
   // The state in which it uses nothing by countsWhile: "status.phase is Released"; "" if it counts.
   std::string idle;
 };

@@ -98,6 +98,21 @@ TEST_CASE("usage-definition test: an unknown amount has a reason, and makes the 
           Contains("\nexample.com/bucket-bytes            at least 1Gi\n"));
 }
 
+TEST_CASE("usage-definition test: an invalid amount that is ignored is shown", "[kubectl-quota]") {
+  Plugin plugin;
+  std::string definition = kSizes;
+  definition.replace(definition.rfind("}}"), 2, ", invalidAmountPolicy: Ignore}}");
+  const std::string text =
+      definition + Object("Bucket", "a", "{size: 1Gi}") + Object("Bucket", "b", "{}");
+  const auto told = Test(plugin, text);
+  CHECK(told.code == 0);
+  CHECK_THAT(told.output,
+             Contains("/b   example.com/bucket-bytes   0      ignored: spec.size: is missing\n") &&
+                 Contains("\nexample.com/bucket-bytes            1Gi\n"));
+  CHECK_THAT(Test(plugin, text, {"-o", "yaml"}).output,
+             Contains("  ignored:\n    example.com/bucket-bytes: \"spec.size: is missing\"\n"));
+}
+
 TEST_CASE("usage-definition test: JSON and YAML have what is known, and why the rest is not",
           "[kubectl-quota]") {
   Plugin plugin;

@@ -335,7 +335,10 @@ TEST_CASE("defined evaluator: an invalid amount may be ignored, and is a flaw", 
   CHECK(facts.now.unread.empty());
   CHECK(facts.now.classes.empty());
   CHECK(facts.now.usage == List({{"count/boxes.acme.io", "1"}, {"acme.io/b", "2"}}));
-  CHECK(Explain(ignores, Json(R"({"spec":{"a":-1,"b":2}})")).unknown.empty());
+  const Explanation explanation = Explain(ignores, Json(R"({"spec":{"a":-1,"b":2}})"));
+  CHECK(explanation.unknown.empty());
+  CHECK(explanation.ignored.at("acme.io/a") == "spec.a: must not be negative");
+  CHECK(explanation.ignored.at("acme.io/c") == "spec.tier: must name an object of tiers.acme.io");
 }
 
 TEST_CASE("defined evaluator: an object may name so many classes", "[usage]") {
