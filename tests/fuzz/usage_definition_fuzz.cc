@@ -57,7 +57,8 @@ void CheckPath(const FieldPath& path) {
 
 // What is at the first `steps` of the path, in every element of the lists. Nullopt: something on
 // the way is of another type, or there are too many elements.
-std::optional<Values> ValuesAt(const json::Value& object, FieldPath::Steps steps) {
+std::optional<Values> ValuesAt(const json::Value& object, FieldPath::Steps steps,
+                               std::size_t most_elements) {
   Values values = {&object};
   std::size_t elements = 0;
   for (const FieldPath::Step& step : steps) {
@@ -77,7 +78,7 @@ std::optional<Values> ValuesAt(const json::Value& object, FieldPath::Steps steps
     }
     values = std::move(next);
   }
-  if (elements > quota::usage::kMostElements) return std::nullopt;
+  if (elements > most_elements) return std::nullopt;
   return values;
 }
 
@@ -96,8 +97,9 @@ std::optional<Quantity> ReadAmount(const json::Value& value) {
 }
 
 // The amount without a number of times, added up in another way; nullopt: unknown.
-std::optional<Quantity> Sum(const json::Value& object, const Amount& amount) {
-  const auto values = ValuesAt(object, amount.path->steps());
+std::optional<Quantity> Sum(const json::Value& object, const Amount& amount,
+                            std::size_t most_elements) {
+  const auto values = ValuesAt(object, amount.path->steps(), most_elements);
   if (!values) return std::nullopt;
   Quantity sum;
   for (const json::Value* value : *values) {
@@ -122,7 +124,7 @@ void CheckSums(const UsageDefinition& definition, const json::Value& object, con
     if (amount.of_class) continue;
     fuzz::Require(known != unread || (!known && Ignores(definition)), "an amount is known or not");
     if (amount.times) continue;
-    const auto sum = Sum(object, amount);
+    const auto sum = Sum(object, amount, quota::usage::MostElements(definition));
     fuzz::Require(sum.has_value() == known, "known if all amounts can be read");
     fuzz::Require(!sum || *sum == facts.usage.Get(amount.name), "the sum of all values");
   }
@@ -180,7 +182,7 @@ std::string Compared(const UsageDefinition& definition, const json::Value& objec
     if (path.IsInStatus() && !IsGuarded(definition, path)) continue;
     const auto end = std::ranges::find_if(path.steps(), &FieldPath::Step::each);
     const auto before = static_cast<std::size_t>(end - path.steps().begin());
-    const auto values = ValuesAt(object, path.steps().first(before));
+    const auto values = ValuesAt(object, path.steps().first(before), quota::usage::kMostElements);
     if (!values) return "differs from all";
     text += values->front() == nullptr ? "absent" : json::Write(*values->front());
     text += "\n";

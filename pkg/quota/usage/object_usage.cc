@@ -40,7 +40,7 @@ std::optional<std::string_view> TextOf(const json::Value* value) {
 // The text of a field that is one value; nullopt if it is absent, or is a list or an object.
 std::optional<std::string_view> TextAt(const Source& source, const FieldPath& path) {
   std::optional<std::string_view> text;
-  FieldWalk walk;
+  FieldWalk walk(0);  // one value is in no list
   const auto visited = walk.Visit(source.Of(path), path.steps(),
                                   [&](const json::Value* value) -> base::Result<void> {
                                     text = TextOf(value);
@@ -113,8 +113,8 @@ class Common {
   std::size_t steps_ = 0;
 };
 
-base::Result<Quantity> ProductIn(const Source& source, const Amount& amount) {
-  FieldWalk walk;
+base::Result<Quantity> ProductIn(const Source& source, const Amount& amount, std::size_t most) {
+  FieldWalk walk(most);
   if (!amount.times) {
     return SumOf(walk, source.Of(*amount.path), amount.path->steps(), amount.otherwise);
   }
@@ -173,9 +173,10 @@ base::Error NamesNoClass(const AmountOfClass& of) {
 
 // Adds the units of the classes that the object names. No name is "", as in API types whose strings
 // are not pointers; so is the name in a reference that is no object.
-base::Result<void> AddUnits(const Source& source, const Amount& amount, Facts& facts) {
-  FieldWalk walk(InNoObject::kIsAbsent);
-  FieldWalk numbers;
+base::Result<void> AddUnits(const Source& source, const Amount& amount, std::size_t most,
+                            Facts& facts) {
+  FieldWalk walk(most, InNoObject::kIsAbsent);
+  FieldWalk numbers(most);
   const Common common(source, amount.of_class->path, amount);
   std::vector<ClassUnits> classes;
   auto added = common.Visit(walk, [&](const json::Value* node) -> base::Result<void> {
@@ -257,16 +258,17 @@ ObjectFacts FactsIn(const UsageDefinition& definition, const std::string& count_
   if (!Counts(definition, source)) return facts;
   std::optional<base::Error> no_classes;
   bool has_classes = false;
+  const std::size_t most = MostElements(definition);
   for (const Amount& amount : definition.amounts) {
     if (source.status_of == nullptr && ReadsStatus(amount)) continue;
     if (amount.of_class) {
       if (std::exchange(has_classes, true)) continue;  // all names have the same units
-      if (auto added = AddUnits(source, amount, facts.now); !added) {
+      if (auto added = AddUnits(source, amount, most, facts.now); !added) {
         no_classes = added.error();
       }
       continue;
     }
-    const auto product = ProductIn(source, amount);
+    const auto product = ProductIn(source, amount, most);
     if (product) {
       facts.now.usage.Set(amount.name, InFormat(*product, amount.format));
     } else {
@@ -283,6 +285,11 @@ ObjectFacts FactsIn(const UsageDefinition& definition, const std::string& count_
 }
 
 }  // namespace
+
+std::size_t MostElements(const UsageDefinition& definition) {
+  const std::size_t names = std::max<std::size_t>(1, definition.amounts.size());
+  return std::min(kMostElements, kMostElementsInAll / names);
+}
 
 ObjectUsage::ObjectUsage(UsageDefinition definition)
     : definition_(std::move(definition)), count_name_(CountName(definition_.resource)) {}
@@ -303,9 +310,10 @@ ObjectFacts ObjectUsage::FactsToAdmit(const json::Value& object, const json::Val
 
 ClassUsage ObjectUsage::UsageOfClass(const json::Value& object) const {
   ClassUsage one;
+  const std::size_t most = MostElements(definition_);
   for (const Amount& amount : definition_.amounts) {
     if (!amount.of_class) continue;
-    FieldWalk walk(InNoObject::kIsAbsent);
+    FieldWalk walk(most, InNoObject::kIsAbsent);
     const auto sum = SumOf(walk, &object, amount.of_class->field.steps(), amount.otherwise);
     if (sum) {
       one.amounts.Set(amount.name, InFormat(*sum, amount.format));

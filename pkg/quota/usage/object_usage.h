@@ -2,6 +2,7 @@
 
 // What one object uses by a definition. Pure functions; any thread.
 
+#include <cstddef>
 #include <map>
 #include <string>
 
@@ -16,6 +17,9 @@ namespace quota::usage {
 // unknown amount; a longer value of a scope is cut, so it is no value that a quota has.
 inline constexpr std::size_t kMostClasses = 128;
 inline constexpr std::size_t kMostScopeValue = 1024;
+
+// The most elements of lists that are looked at in one object for one name of the definition.
+std::size_t MostElements(const UsageDefinition& definition);
 
 // For people: what the facts of an object leave unsaid.
 struct Explanation {

@@ -202,6 +202,24 @@ TEST_CASE("defined evaluator: so many elements are looked at, and no more", "[us
         "20k");
 }
 
+// The time for one object is bounded, whatever the definition and the object are.
+TEST_CASE("defined evaluator: each of many names may look at fewer elements", "[usage]") {
+  std::string usage;
+  for (int i = 0; i < 64; ++i) {
+    usage += std::string(i == 0 ? "" : ",") + R"({"name":"acme.io/n)" + std::to_string(i) +
+             R"(","path":".spec.a[*]"})";
+  }
+  const UsageDefinition many = Defined(R"("usage":[)" + usage + "]");
+  REQUIRE(MostElements(many) == kMostElementsInAll / 64);
+  const auto spec = [](std::size_t count) {
+    return R"({"spec":{"a":)" + Elements(count, "1") + "}}";
+  };
+  CHECK(FactsOf(many, spec(MostElements(many))).now.unread.empty());
+  const ObjectFacts facts = FactsOf(many, spec(MostElements(many) + 1));
+  CHECK(facts.now.unread.size() == 64);
+  CHECK(facts.flaw == "spec.a: has too many elements: at most 1562 are summed for one name");
+}
+
 // Each name has its own bound: what one name needs does not make another unknown.
 TEST_CASE("defined evaluator: names over one long list are all known", "[usage]") {
   const UsageDefinition several = Defined(R"("usage":[
