@@ -139,6 +139,16 @@ json::Value PatchOperation(const ResourceType& type) {
                       {"x-kubernetes-group-version-kind", GroupVersionKind(type)}};
 }
 
+// The schema of a custom kind, with the members that every resource has.
+json::Value SchemaOf(const ResourceType& type) {
+  json::Value schema = *type.schema;
+  schema.Make({"properties", "apiVersion"}) = json::Object{{"type", "string"}};
+  schema.Make({"properties", "kind"}) = json::Object{{"type", "string"}};
+  schema.Make({"properties", "metadata"}) = json::Object{{"type", "object"}};
+  schema.Make({"x-kubernetes-group-version-kind"}) = json::Array{GroupVersionKind(type)};
+  return schema;
+}
+
 }  // namespace
 
 json::Value DescribeCoreVersions(std::string_view server_address) {
@@ -224,12 +234,15 @@ json::Value DescribeOpenApi(const Registry& registry) {
 
 std::optional<json::Value> DescribeOpenApiVersion(const Registry& registry, std::string_view group,
                                                   std::string_view version) {
-  // No schemas: kubectl apply cannot merge by a schema without members.
+  // Schemas of custom kinds only: kubectl apply cannot merge by a schema without members.
   json::Object paths;
+  json::Object schemas;
   bool known = false;
   for (const TypePtr& type : registry.types()) {
     if (type->group != group || type->version != version) continue;
     known = true;
+    if (type->schema != nullptr)
+      schemas.Set(type->ApiVersion() + "." + type->kind, SchemaOf(*type));
     if (!type->HasVerb("patch")) continue;
     const std::string root = "/" + DocumentPath(group, version);
     const std::string scope = type->namespaced ? "/namespaces/{namespace}/" : "/";
@@ -240,7 +253,7 @@ std::optional<json::Value> DescribeOpenApiVersion(const Registry& registry, std:
   return json::Object{{"openapi", "3.0.0"},
                       {"info", json::Object{{"title", "sandbox-apiserver"}, {"version", "v1"}}},
                       {"paths", std::move(paths)},
-                      {"components", json::Object{{"schemas", json::Object()}}}};
+                      {"components", json::Object{{"schemas", std::move(schemas)}}}};
 }
 
 }  // namespace sandbox

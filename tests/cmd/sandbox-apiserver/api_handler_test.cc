@@ -256,4 +256,15 @@ TEST_CASE_METHOD(ApiFixture, "api: an invalid fault changes nothing", "[sandbox]
   CHECK(Ask("GET", kPods).status == 200);
 }
 
+TEST_CASE_METHOD(ApiFixture, "api: the schema of a custom kind is served", "[sandbox]") {
+  Ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", kCrd);
+  const json::Value document = Json(Ask("GET", "/openapi/v3/apis/example.com/v1"));
+  const json::Value* schema = document.At({"components", "schemas", "example.com/v1.Widget"});
+  REQUIRE(schema != nullptr);
+  CHECK(schema->At({"x-kubernetes-preserve-unknown-fields"})->AsBool() == true);
+  CHECK(schema->At({"properties", "metadata"}) != nullptr);
+  CHECK(json::Write(*schema->At({"x-kubernetes-group-version-kind"})) ==
+        R"([{"group":"example.com","version":"v1","kind":"Widget"}])");
+}
+
 }  // namespace sandbox::api_handler_test
