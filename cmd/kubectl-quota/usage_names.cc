@@ -18,7 +18,13 @@ void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api) {
   const auto built_in = [](const api::GroupResource& resource) {
     return core.evaluators.Find(resource);
   };
-  const auto verdicts = set.Judge(built_in);
+  // The daemon has compared the paths with the schemas.
+  const auto of_paths = [&](const std::string& name) -> quota::usage::Verdict {
+    auto recorded = quota::usage::RecordedVerdict(set.stored().at(name));
+    if (recorded.reason != quota::usage::kPathNotInSchema) return {};
+    return recorded;
+  };
+  const auto verdicts = set.Judge(built_in, of_paths);
   std::uint64_t revision = 0;
   for (const auto& [name, stored] : set.stored()) {
     if (!verdicts.at(name).reason.empty()) continue;

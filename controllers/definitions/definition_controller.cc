@@ -43,6 +43,7 @@ DefinitionController::DefinitionController(TrackingContext context, ServedResour
       served_(served),
       hooks_(std::move(hooks)),
       changed_(context_.scheduler->NewAlarm()),
+      checks_(*context_.client, *context_.scheduler, [this] { changed_->Wake(); }),
       metrics_(NewInformerMetrics(context_, "definitions", DefinitionResource())) {}
 
 bool DefinitionController::Known() const {
@@ -76,6 +77,7 @@ base::Task<void> DefinitionController::Follow() {
   reflector_ = NewReflector(context_, DefinitionResource(), quota::usage::DefinitionSet::Fields(),
                             metrics_.get(), *this);
   watch.Spawn("definitions", [this] { return reflector_->Run(); });
+  watch.Spawn("schemas", [this] { return checks_.Run(); });
   while (!co_await base::Stopping() && !IsGone()) {
     if (listed_ && !listing_) co_await Apply();
     if (applied_ && hooks_.leading()) co_await WriteStatus();
@@ -117,6 +119,8 @@ void DefinitionController::EndList() {
 }
 
 base::Task<void> DefinitionController::Apply() {
+  checks_.Follow(set_.stored(),
+                 [this](const quota::usage::UsageDefinition& one) { return KindsOf(one); });
   while (ApplyOne()) {
     co_await base::NextTurn();
     if (listing_) co_return;
@@ -125,9 +129,13 @@ base::Task<void> DefinitionController::Apply() {
   applied_ = true;
 }
 
-// Names that change their owner go before they come, so that no name has two.
+// Names that change their owner go before they come, so that no name has two. A new definition
+// waits for the check of its paths, but not those of the start: no request is decided before they
+// are in force.
 bool DefinitionController::ApplyOne() {
-  verdicts_ = set_.Judge(hooks_.built_in);
+  verdicts_ = set_.Judge(hooks_.built_in, [this](const std::string& name) {
+    return quota::usage::Verdict{std::string(quota::usage::kPathNotInSchema), checks_.WhyNot(name)};
+  });
   for (const auto& [name, defined] : defined_) {
     const auto verdict = verdicts_.find(name);
     if (verdict != verdicts_.end() && verdict->second.reason.empty()) continue;
@@ -135,20 +143,43 @@ bool DefinitionController::ApplyOne() {
     return true;
   }
   return std::ranges::any_of(set_.stored(), [&](const auto& one) {
-    return verdicts_.at(one.first).reason.empty() && Define(one.second);
+    const bool waits = applied_ && !defined_.contains(one.first) && checks_.IsPending(one.first);
+    return !waits && verdicts_.at(one.first).reason.empty() && Define(one.second);
   });
 }
 
 // A version that is served stays, as for every counted kind.
+std::string DefinitionController::VersionOf(const quota::usage::UsageDefinition& definition) const {
+  const api::GroupResource& resource = definition.resource;
+  const auto known = defined_.find(definition.name);
+  const std::string last = known == defined_.end() ? "" : known->second.version;
+  const bool stays = !last.empty() && served_.HasVersion({resource.group, last, resource.resource});
+  const auto served = served_.Find(resource);
+  return stays || !served ? last : served->version;
+}
+
+DefinitionKinds DefinitionController::KindsOf(
+    const quota::usage::UsageDefinition& definition) const {
+  using quota::usage::ServedKind;
+  DefinitionKinds kinds;
+  const api::GroupResource& resource = definition.resource;
+  if (served_.Find(resource)) {
+    kinds.objects = ServedKind{resource.group, VersionOf(definition), served_.KindOf(resource)};
+  }
+  const auto with_class = std::ranges::find_if(
+      definition.amounts, [](const auto& amount) { return amount.of_class.has_value(); });
+  if (with_class == definition.amounts.end()) return kinds;
+  const api::GroupResource& of_class = with_class->of_class->resource;
+  if (const auto served = served_.Find(of_class, ResourceScope::kCluster)) {
+    kinds.of_class = ServedKind{of_class.group, served->version, served_.KindOf(of_class)};
+  }
+  return kinds;
+}
+
 bool DefinitionController::Define(const quota::usage::StoredDefinition& stored) {
   const api::GroupResource resource = ResourceOf(stored);
   const auto known = defined_.find(stored.definition->name);
-  Defined now{.definition = *stored.definition};
-  if (known != defined_.end()) now.version = known->second.version;
-  const api::GroupVersionResource at{resource.group, now.version, resource.resource};
-  if (now.version.empty() || !served_.HasVersion(at)) {
-    if (const auto served = served_.Find(resource)) now.version = served->version;
-  }
+  Defined now{.definition = *stored.definition, .version = VersionOf(*stored.definition)};
   if (known != defined_.end() && known->second == now) return false;
   quota::Evaluator evaluator = quota::usage::EvaluatorOf(*stored.definition);
   evaluator.version = now.version;
@@ -197,6 +228,8 @@ QuotaCondition DefinitionController::ReadyOf(const quota::usage::StoredDefinitio
     ready.reason = use.watched ? "Counting" : "NotLimited";
     ready.message = use.watched ? "the objects are counted under its names"
                                 : "no quota limits one of its names";
+    const std::string lost = checks_.Lost(stored.definition->name);
+    if (!lost.empty()) ready.message += "; new objects cannot have one of its paths: " + lost;
   }
   return ready;
 }
@@ -239,6 +272,7 @@ base::Task<void> DefinitionController::WriteStatus() {
     const auto at = set_.stored().find(name);
     const base::TimePoint now = context_.scheduler->Now();
     if (at == set_.stored().end() || !verdicts_.contains(name)) continue;
+    if (checks_.IsPending(name)) continue;  // its first verdict may be wrong
     const quota::usage::StoredDefinition& stored = at->second;
     json::Value status = StatusOf(name, stored);
     const auto due = DueAt(name, stored, status);

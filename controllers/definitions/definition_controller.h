@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "controllers/definitions/path_checks.h"
 #include "controllers/quota/events/status_conditions.h"
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/tracked_resource.h"
@@ -76,6 +77,9 @@ class DefinitionController final : public informers::CollectionSink {
   bool ApplyOne();
   bool Define(const quota::usage::StoredDefinition& stored);
   void Undefine(const std::string& name);
+  // Which version of its resource a definition reads; "": the resource is not served.
+  [[nodiscard]] std::string VersionOf(const quota::usage::UsageDefinition& definition) const;
+  [[nodiscard]] DefinitionKinds KindsOf(const quota::usage::UsageDefinition& definition) const;
   base::Task<void> WriteStatus();
   [[nodiscard]] QuotaCondition ReadyOf(const quota::usage::StoredDefinition& stored,
                                        const quota::usage::Verdict& verdict) const;
@@ -102,6 +106,7 @@ class DefinitionController final : public informers::CollectionSink {
   bool listed_ = false;
   bool applied_ = false;  // what was listed is in force
   std::unique_ptr<base::Alarm> changed_;
+  PathChecks checks_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;  // while definitions are served
 };

@@ -80,6 +80,11 @@ std::optional<api::GroupVersionResource> ServedResources::Find(const api::GroupR
   return found->second.preferred;
 }
 
+std::string ServedResources::KindOf(const api::GroupResource& resource) const {
+  const auto found = served_.find(resource);
+  return found == served_.end() ? "" : found->second.kind;
+}
+
 bool ServedResources::IsAbsent(const api::GroupResource& resource, ResourceScope scope) const {
   return answered_ && !failed_groups_.contains(resource.group) && !Find(resource, scope);
 }

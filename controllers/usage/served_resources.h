@@ -43,6 +43,8 @@ class ServedResources {
   // The preferred version of a resource of this scope that can be listed and watched.
   [[nodiscard]] std::optional<api::GroupVersionResource> Find(
       const api::GroupResource& resource, ResourceScope scope = ResourceScope::kNamespaced) const;
+  // The kind of a resource that can be listed and watched; "" if it is not served.
+  [[nodiscard]] std::string KindOf(const api::GroupResource& resource) const;
   // True if a complete answer of the resource's group did not have it.
   [[nodiscard]] bool IsAbsent(const api::GroupResource& resource,
                               ResourceScope scope = ResourceScope::kNamespaced) const;

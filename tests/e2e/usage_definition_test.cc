@@ -45,6 +45,28 @@ struct Buckets {
     return ToAttempt(scenario.api().Do(PatchOf(kind.Path(ns, name), patch)));
   }
 
+  // From now on the spec has these members only, and the API server says so.
+  void Declare(const std::string& members) {
+    const std::string schema = R"({"type":"object","properties":{"spec":{"type":"object",)"
+                               R"("properties":)" +
+                               members + "}}}";
+    const std::string version = R"({"name":"v1","served":true,"storage":true,"schema":)"
+                                R"({"openAPIV3Schema":)" +
+                                schema + "}}";
+    scenario.api().MergePatch(PathOf("customresourcedefinitions", "", kind.Crd()),
+                              Json(R"({"spec":{"versions":[)" + version + "]}}"));
+    Eventually("the schema is served", [&]() -> std::string {
+      const auto answer = scenario.api().Do({.path = "/openapi/v3/apis/" + kind.group + "/v1"});
+      if (!answer) return answer.error().message;
+      const json::Value document = Json(answer->body);
+      for (const auto& [name, one] : *document.At({"components", "schemas"})->AsObject()) {
+        const json::Value* spec = one.At({"properties", "spec", "properties"});
+        if (spec != nullptr && *spec == Json(members)) return "";
+      }
+      return "it has other members";
+    });
+  }
+
   CustomKind kind;
   Scenario& scenario;
 };
@@ -253,6 +275,50 @@ TEST_CASE_METHOD(
   });
   CHECK(buckets.Create(ns.name(), "c", R"({"size":"1"})").code == 403);
   quotas.WaitUsed(team, {{bytes, "10Gi"}, {"pods", "1"}});
+}
+
+TEST_CASE_METHOD(Enforced, "usage definition: a path that the schema lacks is told",
+                 "[e2e][cluster][usage]") {
+  buckets.Declare(R"({"size":{"type":"string"},"tier":{"type":"string"}})");
+  definitions.Create(name, buckets.SizeBy(".spec.siez"));
+  definitions.WaitCondition(name, "Ready",
+                            "False PathNotInSchema: spec.usage[0].path: spec.siez is not in the "
+                            "schema of Thing (" +
+                                buckets.kind.group + "/v1): spec has size, tier");
+  definitions.WaitCondition(name, "Stalled", "True PathNotInSchema");
+  // It refuses nothing.
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}, {"pods", "1"}})));
+  ns.Create("p1");
+  quotas.WaitUsed(team, {{"pods", "1"}});
+  CHECK(buckets.Create(ns.name(), "a", R"({"size":"3Gi"})").ok());
+
+  a.api().MergePatch(UsageDefinitions::Path(name), SpecOf(buckets.SizeBy(".spec.size")));
+  quotas.WaitUsed(team, {{bytes, "3Gi"}, {"pods", "1"}});
+  definitions.WaitCondition(name, "Ready", "True Counting");
+  CHECK(buckets.Create(ns.name(), "b", R"({"size":"8Gi"})").code == 403);
+  // A schema that loses the field ends no limit, not even after a restart.
+  buckets.Declare(R"({"tier":{"type":"string"}})");
+  a.scenario().StopDaemon();
+  a.scenario().StartDaemon(a.daemon_options(), false);
+  definitions.WaitCondition(name, "Ready",
+                            "True Counting: the objects are counted under its names; new objects "
+                            "cannot have one of its paths: spec.usage[0].path: spec.size");
+  Eventually("creations are refused again", [&]() -> std::string {
+    const Attempt attempt = buckets.Create(ns.name(), "b", R"({"tier":"fast"})");
+    return attempt.code == 403 ? "" : attempt.Text();
+  });
+}
+
+TEST_CASE_METHOD(Enforced, "usage definition: a schema that gets the field puts it into force",
+                 "[e2e][cluster][usage]") {
+  buckets.Declare(R"({"tier":{"type":"string"}})");
+  definitions.Create(name, buckets.SizeBy(".spec.size"));
+  definitions.WaitCondition(name, "Ready", "False PathNotInSchema");
+  buckets.Declare(R"({"size":{"type":"string"}})");
+  definitions.WaitCondition(name, "Ready", "True NotLimited");
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}})));
+  quotas.WaitUsed(team, {{bytes, "0"}});
+  CHECK(buckets.Create(ns.name(), "a", R"({"size":"11Gi"})").code == 403);
 }
 
 }  // namespace e2e::usage_definition_test

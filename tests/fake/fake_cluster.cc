@@ -380,6 +380,15 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
     co_return client::ApiResponse{
         .status = 200, .body = R"({"major":"1","minor":")" + std::to_string(minor) + "\"}"};
   }
+  if (const auto document = documents.find(request.path); document != documents.end()) {
+    client::ApiResponse answer{.status = 304};
+    answer.headers.Set("ETag", std::to_string(std::hash<std::string>()(document->second)));
+    if (request.if_none_match == answer.headers.Get("ETag")) co_return answer;
+    ++document_reads;
+    answer.status = 200;
+    answer.body = document->second;
+    co_return answer;
+  }
   api::ObjectKey key;
   Collection* collection = Route(request.path, &key);
   const bool whole = collection != nullptr && key.name.empty() && request.verb == "GET";

@@ -42,6 +42,17 @@ std::string WhyNotSupported(const UsageDefinition& definition,
 
 }  // namespace
 
+Verdict RecordedVerdict(const StoredDefinition& stored) {
+  const json::Value* observed = stored.status.At({"observedGeneration"});
+  if (observed == nullptr || observed->AsInt64() != stored.generation) return {};
+  for (const json::Value& condition : stored.status.ArrayAt({"conditions"})) {
+    if (condition.StringAt({"type"}) != "Ready") continue;
+    return {std::string(condition.StringAt({"reason"})),
+            std::string(condition.StringAt({"message"}))};
+  }
+  return {};
+}
+
 void DefinitionSet::Put(const json::Value& object) {
   const std::string name(api::Name(object));
   if (unseen_) {
@@ -80,7 +91,8 @@ void DefinitionSet::EndSweep() {
   for (const std::string& name : *gone) Remove(name);
 }
 
-std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in) const {
+std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in,
+                                                    const OfPaths& of_paths) const {
   std::map<std::string, Verdict> verdicts;
   std::vector<Stored::const_pointer> oldest_first;
   for (const auto& entry : definitions_) oldest_first.push_back(&entry);
@@ -95,6 +107,8 @@ std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in) con
       verdict = {"PathInvalid", stored.why};
     } else if (std::string why = WhyNotSupported(*stored.definition, built_in); !why.empty()) {
       verdict = {"NotSupported", std::move(why)};
+    } else if (auto wrong = of_paths(entry->first); !wrong.message.empty()) {
+      verdict = std::move(wrong);
     } else if (auto taken = NameTaken(*stored.definition, owners)) {
       verdict = std::move(*taken);
     } else if (in_force == kMostInForce) {

@@ -36,6 +36,12 @@ struct Verdict {
   std::string message;
 };
 
+// The condition Ready that the status has about this generation of the definition; empty if it has
+// none.
+Verdict RecordedVerdict(const StoredDefinition& stored);
+// The reason of a definition with a path that the objects cannot have.
+inline constexpr std::string_view kPathNotInSchema = "PathNotInSchema";
+
 class DefinitionSet {
  public:
   // So many are in force, the oldest. Each is a watch and at least one webhook.
@@ -57,8 +63,11 @@ class DefinitionSet {
   [[nodiscard]] const Stored& stored() const { return definitions_; }
   // Returns the evaluator of a resource that is a part of the program; null: there is none.
   using BuiltIn = std::function<std::shared_ptr<const Evaluator>(const api::GroupResource&)>;
+  // Returns what the schema of its kind says of a definition; without a message it may be in force.
+  using OfPaths = std::function<Verdict(const std::string& name)>;
   // Returns the verdict on each.
-  [[nodiscard]] std::map<std::string, Verdict> Judge(const BuiltIn& built_in) const;
+  [[nodiscard]] std::map<std::string, Verdict> Judge(const BuiltIn& built_in,
+                                                     const OfPaths& of_paths) const;
 
  private:
   Stored definitions_;  // by name

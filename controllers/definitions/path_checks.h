@@ -1,0 +1,112 @@
+#pragma once
+
+// Compares the paths of UsageDefinitions with the schemas that the API server serves for their
+// kinds (pkg/quota/usage/schema_check.h), so that a mistyped path is told.
+//
+// A new definition with such a path is not in force, as one that cannot be read: its amounts would
+// be unknown, and creations would be refused. One that has been in force stays so, whatever the
+// schema loses later: who may change a CRD must not end a limit with it, and stored objects may
+// still have the field. The status of the definition is the memory for that, so that a restart and
+// another replica decide alike.
+//
+// What cannot be read is not known: the last answer stays, and without one the definition counts as
+// if there were no schema.
+//
+// Single-threaded. Run() must have returned before it is destroyed.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+#include "pkg/quota/usage/definition_set.h"
+#include "pkg/quota/usage/schema_check.h"
+
+namespace controllers {
+
+// The kinds whose schemas concern a definition; nullopt: not served.
+struct DefinitionKinds {
+  std::optional<quota::usage::ServedKind> objects;
+  std::optional<quota::usage::ServedKind> of_class;
+};
+
+class PathChecks {
+ public:
+  // So long a new definition waits for its first answer.
+  static constexpr std::chrono::seconds kPatience{5};
+  // A schema is read again at most, and at least, so often. While a path is not in it, somebody may
+  // be mending it. An unchanged one costs a 304.
+  static constexpr std::chrono::seconds kSoonest{2};
+  static constexpr std::chrono::seconds kWhileWrong{30};
+  static constexpr std::chrono::seconds kRarely{600};
+
+  // `changed` is called when an answer has changed. Both references must outlive it.
+  PathChecks(client::ApiClient& client, base::Scheduler& scheduler, std::function<void()> changed);
+
+  // Takes the definitions that there are now.
+  void Follow(const quota::usage::DefinitionSet::Stored& stored,
+              const std::function<DefinitionKinds(const quota::usage::UsageDefinition&)>& kinds_of);
+  // Reads what is due, until cancelled.
+  base::Task<void> Run();
+
+  // Returns why the definition must not be in force; "" if it may.
+  [[nodiscard]] std::string WhyNot(std::string_view name) const;
+  // Returns the path that the schema lacks although the definition is in force; "" if none.
+  [[nodiscard]] std::string Lost(std::string_view name) const;
+  // True while nothing is known about a new definition that should be in a moment.
+  [[nodiscard]] bool IsPending(std::string_view name) const;
+
+ private:
+  // What is asked of one document.
+  struct Question {
+    quota::usage::ServedKind kind;
+    std::vector<quota::usage::NamedPath> paths;
+    bool asked = false;  // there was an answer, or a failure
+    bool known = false;
+    std::string wrong = {};
+  };
+  struct Check {
+    quota::usage::UsageDefinition definition;
+    base::TimePoint since;
+    bool accepted = false;      // it has been in force
+    std::string recorded = {};  // what its status says of its paths, until that is known
+    std::vector<Question> questions = {};
+  };
+  struct Document {
+    std::string etag;
+    base::TimePoint next;
+    base::Duration wait{};
+    bool complained = false;
+  };
+
+  [[nodiscard]] static Check NewCheck(const quota::usage::StoredDefinition& stored,
+                                      base::TimePoint now);
+  [[nodiscard]] static std::string WrongIn(const Check& check);
+  void Ask(Check& check, const DefinitionKinds& kinds);
+  void DropUnused();
+  [[nodiscard]] const Check* Find(std::string_view name) const;
+  // The document that is due first; null if there is none.
+  [[nodiscard]] const std::string* Next() const;
+  base::Task<void> Read(std::string path);
+  void OnFailure(const std::string& path, Document& document, const base::Error& error);
+  void OnText(const std::string& path, Document& document, const client::ApiResponse& answer);
+  void Answer(const std::string& name, Check& check, quota::usage::SchemaDocument& schemas,
+              const std::string& path);
+  // When the document is read again, by what is known of its questions.
+  void Plan(const std::string& path, Document& document);
+
+  client::ApiClient& client_;
+  base::Scheduler& scheduler_;
+  std::function<void()> changed_;
+  std::unique_ptr<base::Alarm> due_;
+  std::map<std::string, Check, std::less<>> checks_;  // by the name of the definition
+  std::map<std::string, Document> documents_;         // by path; those of some question
+};
+
+}  // namespace controllers

@@ -1,0 +1,127 @@
+#pragma once
+
+// UsageDefinitions beside a fake cluster.
+
+#include <boost/asio/io_context.hpp>
+#include <catch2/catch.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "controllers/definitions/definition_controller.h"
+#include "pkg/base/manual_scheduler.h"
+#include "tests/fake/fake_cluster.h"
+
+namespace definition_controller_test {
+using namespace std::chrono_literals;
+using controllers::DefinedUse;
+using controllers::DefinitionController;
+using controllers::DefinitionResource;
+
+inline const api::GroupVersionResource kBuckets{"example.com", "v1", "buckets"};
+inline const api::GroupVersionResource kNewBuckets{"example.com", "v2", "buckets"};
+inline const api::GroupVersionResource kDisks{"example.com", "v1", "disks"};
+
+inline bool IsCore(const std::string& resource) {
+  return resource == "pods" || resource == "secrets";
+}
+
+struct Definitions {
+  Definitions() {
+    cluster.Serve(DefinitionResource(), "UsageDefinition", false);
+    cluster.Serve(kBuckets, "Bucket");
+    cluster.Serve(kDisks, "Disk");
+  }
+  ~Definitions() { Stop(); }
+  Definitions(const Definitions&) = delete;
+  Definitions& operator=(const Definitions&) = delete;
+
+  void Start() {
+    served.emplace(cluster, scheduler);
+    controller = std::make_unique<DefinitionController>(
+        controllers::TrackingContext{.executor = io.get_executor(),
+                                     .scheduler = &scheduler,
+                                     .client = &cluster,
+                                     .reflector = {.seed = 1}},
+        *served,
+        controllers::DefinitionHooks{
+            .define =
+                [this](const api::GroupResource& resource,
+                       const std::optional<quota::Evaluator>& by) {
+                  ++changes;
+                  if (by) {
+                    defined.insert_or_assign(resource.resource, *by);
+                  } else {
+                    CHECK(defined.erase(resource.resource) == 1);
+                  }
+                },
+            .use_of = [this](const api::GroupResource&) { return use; },
+            .built_in =
+                [core = quota::CoreQuotaApi()](const api::GroupResource& resource) {
+                  return core.evaluators.Find(resource);
+                },
+            .leading = [this] { return leads; }});
+    running = std::make_unique<base::TaskGroup>(io.get_executor());
+    running->Spawn("definitions", [this] { return controller->Run(); });
+    scheduler.RunUntilIdle();
+  }
+  void Stop() {
+    if (!running) return;
+    cluster.ForgetFunctions();
+    running->Cancel();
+    scheduler.RunFor(60s);
+    running.reset();
+    controller.reset();
+  }
+  void Put(const std::string& resource, const std::string& name, const std::string& path,
+           int generation = 1, const std::string& created = "2026-01-01T00:00:00Z") {
+    json::Value amount = json::Object{{"name", name}, {"path", path}};
+    json::Value object;
+    object.Make({"metadata"}) =
+        json::Object{{"name", IsCore(resource) ? resource : resource + ".example.com"},
+                     {"uid", "uid-of-" + resource},
+                     {"generation", generation},
+                     {"creationTimestamp", created}};
+    object.Make({"spec", "resource"}) =
+        json::Object{{"group", IsCore(resource) ? "" : "example.com"}, {"resource", resource}};
+    object.Make({"spec", "usage"}) = json::Array{std::move(amount)};
+    cluster.Put(DefinitionResource(), std::move(object));
+  }
+  void Delete(const std::string& resource) {
+    cluster.Delete(DefinitionResource(), "",
+                   IsCore(resource) ? resource : resource + ".example.com");
+  }
+  // "buckets=v1 disks=v1"
+  [[nodiscard]] std::string Defined() const {
+    std::string text;
+    for (const auto& [resource, evaluator] : defined) {
+      text += (text.empty() ? "" : " ") + resource + "=" + evaluator.version;
+    }
+    return text;
+  }
+  // "True Counting: text" of a condition.
+  [[nodiscard]] std::string Condition(const std::string& name, const std::string& type) const {
+    const json::Value* object = cluster.Find(DefinitionResource(), "", name);
+    const json::Value* one = controllers::FindCondition(object->At({"status", "conditions"}), type);
+    if (one == nullptr) return "";
+    return std::string(one->StringAt({"status"})) + " " + std::string(one->StringAt({"reason"})) +
+           ": " + std::string(one->StringAt({"message"}));
+  }
+  [[nodiscard]] std::string Ready(const std::string& name = "buckets.example.com") const {
+    return Condition(name, "Ready");
+  }
+
+  base::asio::io_context io{1};
+  base::ManualScheduler scheduler{io};
+  fake::FakeCluster cluster{scheduler};
+  std::optional<controllers::ServedResources> served;
+  std::map<std::string, quota::Evaluator> defined;
+  int changes = 0;
+  DefinedUse use;
+  bool leads = true;
+  std::unique_ptr<DefinitionController> controller;
+  std::unique_ptr<base::TaskGroup> running;
+};
+
+}  // namespace definition_controller_test
