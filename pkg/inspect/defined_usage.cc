@@ -8,6 +8,7 @@
 #include "pkg/quota/count_name.h"
 #include "pkg/quota/usage/defined_evaluator.h"
 #include "pkg/quota/usage/extended_evaluator.h"
+#include "pkg/quota/usage/unknown_members.h"
 
 namespace inspect {
 namespace {
@@ -59,6 +60,8 @@ std::string TextOf(const base::Error& error) {
 }  // namespace
 
 base::Result<void> DefinitionBook::Add(const Manifest& definition) {
+  const std::string unknown = quota::usage::UnknownMember(definition.object);
+  if (!unknown.empty()) return WrongDefinition(definition, unknown);
   auto parsed = quota::usage::ParseUsageDefinition(definition.object);
   if (!parsed) return WrongDefinition(definition, parsed.error().message);
   const auto same = entries_.find(parsed->resource);

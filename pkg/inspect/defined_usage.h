@@ -50,8 +50,8 @@ struct DefinedTotal {
 // Definitions, and the classes that they refer to.
 class DefinitionBook {
  public:
-  // Errors: kInvalidArgument, naming the file, the object and the field: it cannot be read, or
-  // another one describes its resource or has one of its names.
+  // Errors: kInvalidArgument, naming the file, the object and the field: it cannot be read, has
+  // an unknown field, or another one describes its resource or has one of its names.
   base::Result<void> Add(const Manifest& definition);
   // Adds an object that is a class of some definitions, or none. Returns true if it is one.
   bool AddClass(const api::GroupResource& resource, const json::Value& object);

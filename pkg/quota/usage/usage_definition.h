@@ -87,7 +87,8 @@ enum class Names : std::uint8_t {
   kAny,         // also requests.cpu: the definition is a part of the program
 };
 
-// Reads the spec of a stored UsageDefinition, or of one in a file. Unknown members are ignored.
+// Reads the spec of a stored UsageDefinition, or of one in a file. Unknown members are ignored: a
+// later version of the CRD may have more (unknown_members.h tells those of a file).
 // Errors: kMalformed, "spec.usage[1].path: <what is wrong>".
 base::Result<UsageDefinition> ParseUsageDefinition(const json::Value& object,
                                                    Names names = Names::kWithDomain);

@@ -352,6 +352,20 @@ TEST_CASE("usage-definition test: what cannot be answered is an error with exit 
                  Contains("a.yaml, document 2, too\n"));
 }
 
+TEST_CASE("usage-definition test: a mistyped field is told, because no API server drops it",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  std::string text = kSizes;
+  text.replace(text.find("path: .spec.size"), 0, "defualt: 1, ");
+  const auto told = Test(plugin, text + Object("Bucket", "a", "{}"));
+  CHECK(told.code == 2);
+  CHECK_THAT(told.warnings, Contains("a.yaml"));
+  CHECK_THAT(told.warnings,
+             Contains("usagedefinition.quota-controller-manager.io/buckets.storage.example.com: "
+                      "spec.usage[0].defualt: is no field; there are class, default, name, path, "
+                      "times, timesDefault"));
+}
+
 TEST_CASE("usage-definition test: -n is the namespace, as in kubectl", "[kubectl-quota]") {
   Plugin plugin;
   const std::string text =
