@@ -295,6 +295,34 @@ base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
 
 // The list is consistent, because it names no version. An object that is deleted between this read
 // and the store is no harm: the client creates again, as after any such answer.
+base::Task<base::Result<std::optional<admission::ScaledObject>>> ObservedUsage::ReadScaled(
+    const quota::Evaluator& evaluator, std::string ns, std::string name, base::TimePoint deadline) {
+  std::optional<admission::ScaledObject> scaled;
+  const api::GroupVersionResource resource{evaluator.resource.group, evaluator.version,
+                                           evaluator.resource.resource};
+  // The name becomes part of a selector.
+  if (resource.version.empty() || !api::IsDns1123Subdomain(name)) co_return scaled;
+  if (looks_ >= kMostLooks) {
+    co_return base::Error{.code = base::ErrorCode::kUnavailable,
+                          .message = "too many objects are being scaled at once"};
+  }
+  const CountLook look(looks_);
+  const auto field = co_await scale_fields_.Find(resource, deadline);
+  if (!field) co_return field.error();
+  if (!*field || !base::IsOneOf((*field)->Projected(), evaluator.fields)) co_return scaled;
+  client::ApiRequest request{.path = resource.Path(ns),
+                             .query = {{"fieldSelector", "metadata.name=" + name}},
+                             .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                 deadline - scheduler_.Now())};
+  const auto answer = co_await client::DoJson(client_, std::move(request));
+  if (!answer) co_return AsTrouble(answer.error());
+  const json::Value* found = FindNamed(*answer, name);
+  if (found == nullptr) co_return scaled;
+  scaled.emplace().stored = *found;
+  for (const auto& step : (*field)->steps()) scaled->replicas.push_back(step.name);
+  co_return scaled;
+}
+
 base::Task<bool> ObservedUsage::IsTaken(const quota::Evaluator& evaluator, std::string ns,
                                         std::string name, quota::Uid uid,
                                         base::TimePoint deadline) {

@@ -5,6 +5,7 @@
 //
 // Single-threaded. All references must outlive it.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 
 #include "controllers/usage/namespace_labels.h"
 #include "controllers/usage/obstacle.h"
+#include "controllers/usage/scale_fields.h"
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/stall_detector.h"
 #include "controllers/usage/tracker.h"
@@ -45,7 +47,8 @@ class ObservedUsage final : public admission::ObjectBook {
         client_(client),
         served_(served),
         tracker_(tracker),
-        stalls_(stalls) {}
+        stalls_(stalls),
+        scale_fields_(client, scheduler) {}
 
   // Sets the labels by which quotas without a namespace select namespaces. Null, or no call: there
   // are no such quotas. `labels` must outlive this object.
@@ -77,6 +80,9 @@ class ObservedUsage final : public admission::ObjectBook {
   base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                         std::string name,
                                                         base::TimePoint deadline) override;
+  base::Task<base::Result<std::optional<admission::ScaledObject>>> ReadScaled(
+      const quota::Evaluator& evaluator, std::string ns, std::string name,
+      base::TimePoint deadline) override;
   base::Task<bool> IsTaken(const quota::Evaluator& evaluator, std::string ns, std::string name,
                            quota::Uid uid, base::TimePoint deadline) override;
 
@@ -98,7 +104,8 @@ class ObservedUsage final : public admission::ObjectBook {
   const NamespaceLabels* labels_ = nullptr;
   // paths of classes that were not found, and when
   std::unordered_map<std::string, base::TimePoint> missed_;
-  std::size_t looks_ = 0;  // calls of IsTaken() that wait for the server
+  std::size_t looks_ = 0;  // calls of IsTaken() and ReadScaled() that wait for the server
+  ScaleFields scale_fields_;
 };
 
 }  // namespace controllers

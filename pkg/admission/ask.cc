@@ -211,6 +211,10 @@ base::Task<base::Result<void>> Ask::ReadClasses(base::TimePoint deadline) {
   co_return base::Result<void>();
 }
 
+base::Task<base::Result<std::optional<ScaledObject>>> Ask::ReadScaled(base::TimePoint deadline) {
+  return source_.objects->ReadScaled(*request_.evaluator, review_.ns, review_.name, deadline);
+}
+
 base::Task<bool> Ask::IsTaken(base::TimePoint deadline) {
   return source_.objects->IsTaken(*request_.evaluator, review_.ns, review_.name, request_.uid,
                                   deadline);

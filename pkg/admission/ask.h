@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/admission/object_book.h"
 #include "pkg/admission/quota_source.h"
 #include "pkg/admission/review.h"
 #include "pkg/base/asio.h"
@@ -50,6 +51,8 @@ class Ask {
   [[nodiscard]] bool LacksClass();
   // Reads the classes from the API server if LacksClass().
   base::Task<base::Result<void>> ReadClasses(base::TimePoint deadline);
+  // As ObjectBook::ReadScaled(), for the object of the review.
+  base::Task<base::Result<std::optional<ScaledObject>>> ReadScaled(base::TimePoint deadline);
   // As ObjectBook::IsTaken(), for the object of the review.
   base::Task<bool> IsTaken(base::TimePoint deadline);
 

@@ -5,15 +5,24 @@
 //
 // Single-threaded. Pointers are valid until the next suspension.
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pkg/base/asio.h"
 #include "pkg/base/clock.h"
+#include "pkg/json/value.h"
 #include "pkg/quota/decision.h"
 #include "pkg/quota/rules.h"
 
 namespace admission {
+
+// An object whose subresource `scale` is updated.
+struct ScaledObject {
+  json::Value stored;
+  std::vector<std::string> replicas;  // the field that spec.replicas of the Scale becomes
+};
 
 class ObjectBook {
  public:
@@ -37,6 +46,12 @@ class ObjectBook {
   virtual base::Task<base::Result<quota::ClassUsage>> ReadClass(const quota::Evaluator& evaluator,
                                                                 std::string name,
                                                                 base::TimePoint deadline) = 0;
+  // An update of the subresource `scale` shows a Scale and not the object, so the object is read
+  // from the API server. Nullopt: the update changes nothing that the evaluator reads, or the
+  // object is gone. Errors: it cannot be known whether the usage grows.
+  virtual base::Task<base::Result<std::optional<ScaledObject>>> ReadScaled(
+      const quota::Evaluator& evaluator, std::string ns, std::string name,
+      base::TimePoint deadline) = 0;
   // True if another object of this name is stored, so that a creation will not be. Asks the API
   // server, but only if the watch has shown such an object. False if it cannot be read.
   virtual base::Task<bool> IsTaken(const quota::Evaluator& evaluator, std::string ns,

@@ -137,6 +137,29 @@ Waiters QuotaAdmitter::WaitersFor(const std::shared_ptr<const Pending>& pending)
   return waiters;
 }
 
+// The stored object may be newer than the one that the Scale was made from. The API server asks
+// again then, or refuses.
+base::Task<std::optional<Answer>> QuotaAdmitter::ReadScaled(std::shared_ptr<Pending> pending) {
+  Review& review = pending->review;
+  for (const auto& source : sources_) {
+    if (source->advises || !Concerns(*source, review)) continue;
+    const auto ask = Ask::Of(*source, review);  // keeps the books open
+    if (ask == nullptr) continue;
+    auto scaled = co_await ask->ReadScaled(pending->deadline);
+    if (!scaled) co_return Unavailable("it cannot be scaled now: " + scaled.error().message);
+    if (!*scaled) co_return Answer{};
+    const json::Value* replicas = review.object.At({"spec", "replicas"});
+    const json::Value wanted = replicas == nullptr ? json::Value(0) : *replicas;
+    review.old_object = std::move((*scaled)->stored);
+    review.object = review.old_object;
+    json::Value* field = &review.object;
+    for (const std::string& name : (*scaled)->replicas) field = &field->Make({name});
+    *field = wanted;
+    co_return std::nullopt;
+  }
+  co_return std::nullopt;
+}
+
 base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline) {
   const auto pending = std::make_shared<Pending>();
   pending->review = std::move(review);
@@ -150,6 +173,10 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
       }
       co_await scheduler_.Sleep(kPoll);
     }
+  }
+  if (pending->review.subresource == quota::kScale) {
+    auto answer = co_await ReadScaled(pending);
+    if (answer) co_return *std::move(answer);
   }
   const Waiters waiters = WaitersFor(pending);
   if (waiters.empty()) co_return Answer{};

@@ -101,6 +101,9 @@ class QuotaAdmitter final : public Admitter {
   [[nodiscard]] bool Concerns(const QuotaSource& source, const Review& review) const;
   // One for each quota API whose quotas may limit the request, in order.
   [[nodiscard]] Waiters WaitersFor(const std::shared_ptr<const Pending>& pending) const;
+  // Makes the review of a Scale that of the object which it changes. Returns the answer if there is
+  // no more to decide.
+  base::Task<std::optional<Answer>> ReadScaled(std::shared_ptr<Pending> pending);
   // The refusal of a quota that somebody else enforces. nullopt: it is not known to be refused, or
   // the quota could not be read within a quarter of a second.
   base::Task<std::optional<Answer>> AdviceOf(QuotaSource& source,

@@ -33,6 +33,8 @@ struct ReadOptions {
   Rules rules = {};
 };
 
+inline constexpr std::string_view kScale = "scale";
+
 // What admission needs besides the facts: which requests can raise an object's usage, and what a
 // limited object must specify (Handles and Constraints in apiserver v0.36.3,
 // pkg/quota/v1/interfaces.go). A CREATE can always raise usage.
@@ -41,7 +43,9 @@ struct Guard {
   // CEL over `object` and `oldObject`: false for every update that neither raises usage nor moves
   // the object into another scope. "": the webhook is called for all updates.
   std::string update_condition;
-  std::vector<std::string> subresources;  // whose UPDATE can raise usage, such as "resize"
+  // Whose UPDATE can raise usage, such as "resize". That of kScale is decided as the update of the
+  // object that it causes.
+  std::vector<std::string> subresources;
   // Computes the facts of an object in a request, if some of its fields cannot be trusted: some
   // servers let a client write a status with the object. `stored` is the stored object; null for a
   // CREATE. Null: like Evaluator::facts_of.

@@ -321,4 +321,41 @@ TEST_CASE_METHOD(Enforced, "usage definition: a schema that gets the field puts 
   CHECK(buckets.Create(ns.name(), "a", R"({"size":"11Gi"})").code == 403);
 }
 
+// The sandbox has no subresource scale.
+TEST_CASE_METHOD(Enforced, "usage definition: an update through scale is decided",
+                 "[e2e][cluster][usage][real-only]") {
+  const std::string path = PathOf("customresourcedefinitions", "", buckets.kind.Crd());
+  json::Value versions = *a.api().Get(path).At({"spec", "versions"});
+  versions.AsArray()->front().Make({"subresources"}) = Json(
+      R"({"scale":{"specReplicasPath":".spec.copies","statusReplicasPath":".status.copies"}})");
+  json::Value patch;
+  patch.Make({"spec", "versions"}) = versions;
+  a.api().MergePatch(path, patch);
+  definitions.Create(name, R"({"usage":[{"name":")" + bytes +
+                               R"(","path":".spec.size","times":".spec.copies"}]})");
+  definitions.WaitCondition(name, "Ready", "True NotLimited");
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}})));
+  quotas.WaitUsed(team, {{bytes, "0"}});
+  CHECK(buckets.Create(ns.name(), "b", R"({"size":"2Gi","copies":3})").ok());
+  quotas.WaitUsed(team, {{bytes, "6Gi"}});
+
+  const std::string scale = buckets.kind.Path(ns.name(), "b") + "/scale";
+  const auto scale_to = [&](int copies) {
+    return ToAttempt(
+        a.api().Do(PatchOf(scale, R"({"spec":{"replicas":)" + std::to_string(copies) + "}}")));
+  };
+  Eventually("the object can be scaled", [&]() -> std::string {
+    const Attempt attempt = scale_to(3);
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  const Attempt refused = scale_to(6);
+  CHECK(refused.code == 403);
+  CHECK_THAT(refused.message, Contains("requested: " + bytes + "=6Gi, used: " + bytes + "=6Gi"));
+  CHECK(scale_to(5).ok());
+  quotas.WaitUsed(team, {{bytes, "10Gi"}});
+  CHECK(scale_to(6).code == 403);
+  CHECK(scale_to(0).ok());
+  quotas.WaitUsed(team, {{bytes, "0"}});
+}
+
 }  // namespace e2e::usage_definition_test

@@ -139,6 +139,11 @@ class Replica::Book final : public admission::QuotaBook, public admission::Objec
     }
     co_return co_await objects_.ReadClass(evaluator, std::move(name), deadline);
   }
+  base::Task<base::Result<std::optional<admission::ScaledObject>>> ReadScaled(
+      const quota::Evaluator& evaluator, std::string ns, std::string name,
+      base::TimePoint deadline) override {
+    co_return co_await objects_.ReadScaled(evaluator, std::move(ns), std::move(name), deadline);
+  }
   base::Task<bool> IsTaken(const quota::Evaluator& evaluator, std::string ns, std::string name,
                            quota::Uid uid, base::TimePoint deadline) override {
     co_return co_await objects_.IsTaken(evaluator, std::move(ns), std::move(name), uid, deadline);

@@ -31,6 +31,14 @@ bool CanChange(const UsageDefinition& definition, const FieldPath& path) {
           definition.counts_while->path == path);
 }
 
+// True if `scale` of the kind may change the field: which one of the spec, only the CRD says.
+bool IsNumberOfSpec(const std::optional<FieldPath>& path) {
+  return path && path->steps().front().name == "spec" && !path->HasEach();
+}
+bool MayBeScaled(const Amount& amount) {
+  return IsNumberOfSpec(amount.path) || IsNumberOfSpec(amount.times);
+}
+
 Guard GuardOf(const Usage& usage) {
   std::set<std::string> changed;
   for (const FieldPath* path : PathsOf(usage->definition())) {
@@ -47,6 +55,10 @@ Guard GuardOf(const Usage& usage) {
               .subresources = {},
               .fields = {},
               .constraints = nullptr};
+  if (std::ranges::any_of(usage->definition().amounts, MayBeScaled)) {
+    guard.subresources = {std::string(kScale)};
+    guard.fields = {"spec.replicas"};  // of the Scale
+  }
   if (std::ranges::any_of(PathsOf(usage->definition()), &FieldPath::IsInStatus)) {
     guard.facts_of = [usage](const json::Value& object, const json::Value* stored,
                              const ReadOptions& /*options*/) {

@@ -539,6 +539,19 @@ TEST_CASE("defined evaluator: it owns its names and says what it reads", "[usage
       "object.?spec.?list != oldObject.?spec.?list || object.?spec.?tier != oldObject.?spec.?tier");
 }
 
+TEST_CASE("defined evaluator: a field of the spec may be one that scale changes", "[usage]") {
+  const auto guard_of = [](const char* path) {
+    return EvaluatorOf(OneName(std::string(R"("path":")").append(path).append("\""))).guard;
+  };
+  const Guard scaled = guard_of(".spec.pool.replicas");
+  CHECK(scaled.subresources == std::vector<std::string>{"scale"});
+  CHECK(scaled.fields == std::vector<std::string>{"spec.replicas"});  // of the Scale
+  for (const char* path : {".spec.pools[*].replicas", ".status.replicas", ".metadata.labels.n"}) {
+    CHECK(guard_of(path).subresources.empty());
+    CHECK(guard_of(path).fields.empty());
+  }
+}
+
 TEST_CASE("defined evaluator: updates of no field are asked about if none can matter", "[usage]") {
   const Evaluator evaluator = EvaluatorOf(OneName(R"("path":".status.size")"));
   CHECK_FALSE(evaluator.guard.updates);
