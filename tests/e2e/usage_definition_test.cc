@@ -358,4 +358,23 @@ TEST_CASE_METHOD(Enforced, "usage definition: an update through scale is decided
   quotas.WaitUsed(team, {{bytes, "0"}});
 }
 
+TEST_CASE_METHOD(Enforced, "usage definition: kubectl scale of a Deployment is decided",
+                 "[e2e][cluster][usage][real-only]") {
+  const std::string copies = buckets.kind.group + "/copies";
+  definitions.Create("deployments.apps",
+                     R"({"usage":[{"name":")" + copies + R"(","path":".spec.replicas"}]})");
+  definitions.WaitCondition("deployments.apps", "Ready", "True NotLimited");
+  quotas.Create(team, SelectTeam(team, Limits({{copies, "4"}})));
+  quotas.WaitUsed(team, {{copies, "0"}});
+  const std::string path = PathOf("deployments", ns.name());
+  CHECK(ToAttempt(a.api().Do(PostOf(path, DeploymentOf("d", 3)))).ok());
+  const auto scale_to = [&](const std::string& replicas) {
+    return ToAttempt(
+        a.api().Do(PatchOf(path + "/d/scale", R"({"spec":{"replicas":)" + replicas + "}}")));
+  };
+  CHECK(scale_to("5").code == 403);
+  CHECK(scale_to("4").ok());
+  quotas.WaitUsed(team, {{copies, "4"}});
+}
+
 }  // namespace e2e::usage_definition_test
