@@ -213,7 +213,10 @@ QuotaCondition DefinitionController::ReadyOf(const quota::usage::StoredDefinitio
   if (!ready.reason.empty()) return ready;
   const api::GroupResource resource = ResourceOf(stored);
   const DefinedUse use = hooks_.use_of(resource);
-  if (served_.IsAbsent(resource)) {
+  if (served_.Find(resource, ResourceScope::kCluster)) {
+    ready.reason = "NotSupported";
+    ready.message = resource.ToString() + " are in no namespace, so no quota can limit them";
+  } else if (served_.IsAbsent(resource)) {
     ready.reason = "NotServed";
     ready.message = "the API server does not serve " + resource.ToString();
   } else if (use.forbidden) {

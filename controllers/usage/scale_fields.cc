@@ -26,7 +26,8 @@ std::optional<FieldPath> FieldIn(const json::Value& crd, std::string_view versio
 base::Task<base::Result<std::optional<FieldPath>>> ScaleFields::Find(
     api::GroupVersionResource resource, base::TimePoint deadline) {
   // Kubernetes' own kinds have no CRD.
-  if (resource.group == "apps") co_return Field(FieldPath::Parse(".spec.replicas").value());
+  if (resource.group == "apps" || resource.group.empty())
+    co_return Field(FieldPath::Parse(".spec.replicas").value());
   const base::TimePoint now = scheduler_.Now();
   const auto known = kept_.find(resource);
   if (known != kept_.end() && now < known->second.until) co_return known->second.field;

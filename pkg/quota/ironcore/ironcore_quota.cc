@@ -20,6 +20,8 @@ Evaluator EvaluatorOf(std::string_view text) {
   CHECK(definition) << definition.error().message;
   Evaluator evaluator = usage::EvaluatorOf(*definition);
   evaluator.version = kVersion;
+  evaluator.guard.subresources.clear();  // no kind of ironcore has `scale`
+  evaluator.guard.fields.clear();
   return evaluator;
 }
 

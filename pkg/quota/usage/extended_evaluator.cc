@@ -75,8 +75,12 @@ Guard GuardOf(const Both& both) {
   Guard guard = built_in;
   guard.updates = built_in.updates || defined.updates;
   guard.update_condition = EitherOf(built_in, defined);
-  guard.subresources = Merged(built_in.subresources, defined.subresources);
-  guard.fields = Merged(built_in.fields, defined.fields);
+  // Of the kinds that the program counts itself, only these have a subresource `scale`.
+  if (both.first->resource ==
+      api::GroupResource{.group = "", .resource = "replicationcontrollers"}) {
+    guard.subresources = Merged(built_in.subresources, defined.subresources);
+    guard.fields = Merged(built_in.fields, defined.fields);
+  }
   if (built_in.facts_of || defined.facts_of) {
     guard.facts_of = [both](const json::Value& object, const json::Value* stored,
                             const ReadOptions& options) {

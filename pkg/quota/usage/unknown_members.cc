@@ -18,17 +18,26 @@ struct Shape {
 const Shape& ShapeOfDefinition() {
   static const Shape any;
   static const Shape resource{{{"group", any}, {"resource", any}}};
-  static const Shape of_class{{{"field", any}, {"path", any}, {"resource", resource}}};
+  static const Shape of_class{{{"displayName", any},
+                               {"field", any},
+                               {"optional", any},
+                               {"path", any},
+                               {"resource", resource}}};
   static const Shape usage{{{"class", of_class},
                             {"default", any},
+                            {"format", any},
                             {"name", any},
                             {"path", any},
                             {"times", any},
                             {"timesDefault", any}}};
-  static const Shape counts_while{{{"in", any}, {"notIn", any}, {"path", any}}};
+  static const Shape counts_while{
+      {{"in", any}, {"notIn", any}, {"path", any}, {"statusSubresourceOnly", any}}};
   static const Shape scope{{{"name", any}, {"path", any}}};
-  static const Shape spec{
-      {{"countsWhile", counts_while}, {"resource", resource}, {"scopes", scope}, {"usage", usage}}};
+  static const Shape spec{{{"countsWhile", counts_while},
+                           {"invalidAmountPolicy", any},
+                           {"resource", resource},
+                           {"scopes", scope},
+                           {"usage", usage}}};
   static const Shape definition{
       {{"apiVersion", any}, {"kind", any}, {"metadata", any}, {"spec", spec}, {"status", any}}};
   return definition;

@@ -360,10 +360,11 @@ TEST_CASE("usage-definition test: a mistyped field is told, because no API serve
   const auto told = Test(plugin, text + Object("Bucket", "a", "{}"));
   CHECK(told.code == 2);
   CHECK_THAT(told.warnings, Contains("a.yaml"));
-  CHECK_THAT(told.warnings,
-             Contains("usagedefinition.quota-controller-manager.io/buckets.storage.example.com: "
-                      "spec.usage[0].defualt: is no field; there are class, default, name, path, "
-                      "times, timesDefault"));
+  CHECK_THAT(
+      told.warnings,
+      Contains("usagedefinition.quota-controller-manager.io/buckets.storage.example.com: "
+               "spec.usage[0].defualt: is no field; there are class, default, format, name, path, "
+               "times, timesDefault"));
 }
 
 TEST_CASE("usage-definition test: -n is the namespace, as in kubectl", "[kubectl-quota]") {

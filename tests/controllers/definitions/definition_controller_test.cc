@@ -63,6 +63,17 @@ TEST_CASE("definitions: what cannot be in force says why", "[controllers]") {
   CHECK(stored->At({"status", "observedGeneration"})->AsInt64() == 2);
 }
 
+TEST_CASE("definitions: a kind without namespaces cannot be limited", "[controllers]") {
+  Definitions f;
+  f.cluster.Serve({"example.com", "v1", "regions"}, "Region", false);
+  f.Put("regions", "example.com/size", ".spec.size");
+  f.Start();
+  f.scheduler.RunFor(1s);
+  CHECK(f.Ready("regions.example.com") ==
+        "False NotSupported: regions.example.com are in no namespace, so no quota can limit them");
+  CHECK_THAT(f.Condition("regions.example.com", "Stalled"), Catch::StartsWith("True NotSupported"));
+}
+
 TEST_CASE("definitions: a kind that Kubernetes counts gets names, and loses them again",
           "[controllers]") {
   Definitions f;

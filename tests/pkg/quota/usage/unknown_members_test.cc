@@ -15,12 +15,13 @@ namespace {
 TEST_CASE("unknown members: the first one is told with its place", "[usage]") {
   const auto told = [](std::string_view spec) { return UnknownMember(Document(spec)); };
   CHECK(told(R"("usage":[{"name":"a"},{"name":"b","defualt":0}])") ==
-        "spec.usage[1].defualt: is no field; there are class, default, name, path, times, "
+        "spec.usage[1].defualt: is no field; there are class, default, format, name, path, times, "
         "timesDefault");
   CHECK(told(R"("usage":[{"class":{"resource":{"kind":"Tier"}}}])") ==
         "spec.usage[0].class.resource.kind: is no field; there are group, resource");
   CHECK(told(R"("countWhile":{})") ==
-        "spec.countWhile: is no field; there are countsWhile, resource, scopes, usage");
+        "spec.countWhile: is no field; there are countsWhile, invalidAmountPolicy, resource, "
+        "scopes, usage");
   CHECK_THAT(told(R"("countsWhile":{"notin":["a"]})"),
              Catch::StartsWith("spec.countsWhile.notin: is no field"));
   CHECK_THAT(told(R"("scopes":[{"path":"a","x":1}])"),
