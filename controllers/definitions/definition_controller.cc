@@ -204,7 +204,7 @@ void DefinitionController::Undefine(const std::string& name) {
     evaluator = *built_in;
     evaluator->revision = ++revision_;
   }
-  hooks_.define(resource, std::move(evaluator));
+  hooks_.define(resource, evaluator);
 }
 
 QuotaCondition DefinitionController::ReadyOf(const quota::usage::StoredDefinition& stored,

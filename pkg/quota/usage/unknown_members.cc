@@ -55,7 +55,7 @@ std::string UnknownIn(const json::Value& value, const Shape& shape, const std::s
   const json::Object* object = value.AsObject();
   if (object == nullptr) return "";
   for (const auto& [name, below] : *object) {
-    const std::string at = field.empty() ? name : field + "." + name;
+    const std::string at = std::string(field).append(field.empty() ? "" : ".").append(name);
     const auto known =
         std::ranges::find(shape.members, name, &std::pair<std::string_view, Shape>::first);
     if (known == shape.members.end()) {

@@ -11,6 +11,7 @@
 
 #include "controllers/definitions/definition_controller.h"
 #include "pkg/base/manual_scheduler.h"
+#include "pkg/quota/core/core_quota.h"
 #include "tests/fake/fake_cluster.h"
 
 namespace definition_controller_test {
