@@ -54,8 +54,8 @@ class AdmissionService final : public webhook::StoredRulesListener {
   // The server does not serve the quota API, so it has no quotas, and needs no webhook rules.
   // REQUIRES: no controller is attached.
   void HasNone(const std::string& quota_api);
-  // `known` returns false while the definitions of further kinds are read. Call it before Run().
-  void SetKindsKnown(std::function<bool()> known) { kinds_known_ = std::move(known); }
+  // `known` returns false while UsageDefinitions are read. Call it before Run().
+  void SetDefinitionsKnown(std::function<bool()> known) { definitions_known_ = std::move(known); }
   // `on_refused` is called for every request that a quota refuses, or would refuse in mode Warn or
   // Audit.
   void SetRefusalListener(AdmissionObserver::OnRefused on_refused) {
@@ -119,7 +119,7 @@ class AdmissionService final : public webhook::StoredRulesListener {
   admission::RefusalReporter refusals_;
   std::map<std::string, client::ObjectReference, std::less<>> quota_types_;  // by quota API
   AdmissionObserver::OnRefused on_refused_;                                  // may be null
-  std::function<bool()> kinds_known_;                                        // null: always
+  std::function<bool()> definitions_known_;                                  // null: always
   AdmissionObserver observer_;
   webhook::ExemptNamespaces exempt_;
   webhook::WebhookKeeper keeper_;

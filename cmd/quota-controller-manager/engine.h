@@ -31,8 +31,8 @@ struct EngineOptions {
   // otherwise.
   AdmissionService* advised = nullptr;
   std::string not_enforced;  // why it is unexpectedly not enforced; logged at the start
-  // True once the definitions of usage are known: no request may be decided before, because it
-  // would not be charged for their names. Null: there are none.
+  // True once the definitions of usage are known. The controller waits a little for them, because
+  // their names would be counted a second time. Null: there are none.
   std::function<bool()> definitions_known = {};
   bool applied = true;  // write AppliedClusterQuotas, if the quotas are ClusterQuotas
 };
@@ -86,6 +86,7 @@ class Engine {
   std::unique_ptr<AppliedService> applied_;                   // null: no ClusterQuotas
   std::unique_ptr<controllers::QuotaController> controller_;  // null: the API is not served
   bool absent_ = false;                                       // known to be not served
+  std::optional<base::TimePoint> absent_at_;                  // by the look of that time
   bool was_ready_ = false;
 };
 

@@ -286,7 +286,7 @@ void ManagerImpl::FollowDefinitions() {
                 return core.evaluators.Find(resource);
               },
           .leading = [this] { return MayWrite(); }});
-  if (admission_) admission_->SetKindsKnown([this] { return definitions_->Known(); });
+  if (admission_) admission_->SetDefinitionsKnown([this] { return definitions_->Known(); });
 }
 
 controllers::DefinedUse ManagerImpl::UseOf(const api::GroupResource& resource) const {

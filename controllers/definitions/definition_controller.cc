@@ -89,6 +89,7 @@ base::Task<void> DefinitionController::Follow() {
   reflector_.reset();
   if (stopping) co_return;
   LOG(INFO) << "the server does not serve UsageDefinitions any more";
+  listing_ = false;
   set_.Clear();
   co_await Apply();
   listed_ = applied_ = false;

@@ -66,15 +66,18 @@ void PathChecks::Follow(
 // Of another version, or another kind, nothing is known yet.
 void PathChecks::Ask(Check& check, const DefinitionKinds& kinds) {
   std::vector<Question> questions;
-  const auto add = [&](const auto& kind, std::vector<NamedPath> paths) {
-    if (!kind || paths.empty()) return;
+  check.whole = true;
+  const auto add = [&](const auto& kind, const std::vector<NamedPath>& paths) {
+    if (paths.empty()) return;
+    if (!kind) check.whole = false;
+    if (!kind) return;
     const auto same = std::ranges::find(check.questions, *kind, &Question::kind);
     if (same != check.questions.end() && same->paths == paths) {
       questions.push_back(*same);
       return;
     }
     if (check.questions.empty()) check.since = scheduler_.Now();
-    questions.push_back({.kind = *kind, .paths = std::move(paths)});
+    questions.push_back({.kind = *kind, .paths = paths});
     documents_.insert_or_assign(kind->Document(), Document{.etag = "", .next = scheduler_.Now()});
     due_->Wake();
   };
@@ -117,7 +120,7 @@ bool PathChecks::IsPending(std::string_view name) const {
   const Check* check = Find(name);
   if (check == nullptr || check->accepted || !check->recorded.empty()) return false;
   return scheduler_.Now() - check->since < kPatience &&
-         std::ranges::any_of(check->questions, [](const Question& one) { return !one.asked; });
+         std::ranges::any_of(check->questions, [](const Question& one) { return !one.known; });
 }
 
 const std::string* PathChecks::Next() const {
@@ -160,12 +163,6 @@ base::Task<void> PathChecks::Read(std::string path) {
 
 // A server needs a moment until it describes a new CRD, so only what lasts is worth a line.
 void PathChecks::OnFailure(const std::string& path, Document& document, const base::Error& error) {
-  for (auto& [name, check] : checks_) {
-    for (Question& question : check.questions) {
-      if (question.kind.Document() == path) question.asked = true;
-    }
-  }
-  changed_();
   if (document.wait < kWhileWrong || std::exchange(document.complained, true)) return;
   LOG(WARNING) << "a schema cannot be read, so paths of UsageDefinitions are not checked document="
                << path << " error=" << json::Quote(error.message);
@@ -182,16 +179,17 @@ void PathChecks::OnText(const std::string& path, Document& document,
 
 void PathChecks::Answer(const std::string& name, Check& check, SchemaDocument& schemas,
                         const std::string& path) {
+  const auto is_about = [&](const Question& one) { return one.kind.Document() == path; };
+  if (std::ranges::none_of(check.questions, is_about)) return;
   const bool lost = check.accepted && !WrongIn(check).empty();
   for (Question& question : check.questions) {
     if (question.kind.Document() != path) continue;
-    question.asked = true;
     auto why = schemas.WhyNot(question.kind, question.paths);
     if (!why) continue;
     question.known = true;
     question.wrong = std::move(*why);
   }
-  const bool known = std::ranges::all_of(check.questions, &Question::known);
+  const bool known = check.whole && std::ranges::all_of(check.questions, &Question::known);
   if (known) check.recorded.clear();
   const std::string wrong = WrongIn(check);
   if (known && wrong.empty()) check.accepted = true;

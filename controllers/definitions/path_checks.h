@@ -67,7 +67,6 @@ class PathChecks {
   struct Question {
     quota::usage::ServedKind kind;
     std::vector<quota::usage::NamedPath> paths;
-    bool asked = false;  // there was an answer, or a failure
     bool known = false;
     std::string wrong = {};
   };
@@ -77,6 +76,7 @@ class PathChecks {
     bool accepted = false;      // it has been in force
     std::string recorded = {};  // what its status says of its paths, until that is known
     std::vector<Question> questions = {};
+    bool whole = false;  // all kinds are served, so there is a question about each path
   };
   struct Document {
     std::string etag;

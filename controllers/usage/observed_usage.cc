@@ -300,13 +300,18 @@ base::Task<base::Result<std::optional<admission::ScaledObject>>> ObservedUsage::
   std::optional<admission::ScaledObject> scaled;
   const api::GroupVersionResource resource{evaluator.resource.group, evaluator.version,
                                            evaluator.resource.resource};
+  if (resource.version.empty()) {
+    co_return base::Error{.code = base::ErrorCode::kUnavailable,
+                          .message = "it is not known yet in which version " +
+                                     evaluator.resource.ToString() + " are served"};
+  }
   // The name becomes part of a selector.
-  if (resource.version.empty() || !api::IsDns1123Subdomain(name)) co_return scaled;
-  if (looks_ >= kMostLooks) {
+  if (!api::IsDns1123Subdomain(name)) co_return scaled;
+  if (scales_ >= kMostLooks) {
     co_return base::Error{.code = base::ErrorCode::kUnavailable,
                           .message = "too many objects are being scaled at once"};
   }
-  const CountLook look(looks_);
+  const CountLook look(scales_);
   const auto field = co_await scale_fields_.Find(resource, deadline);
   if (!field) co_return field.error();
   if (!*field || !base::IsOneOf((*field)->Projected(), evaluator.fields)) co_return scaled;

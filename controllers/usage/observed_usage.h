@@ -104,7 +104,8 @@ class ObservedUsage final : public admission::ObjectBook {
   const NamespaceLabels* labels_ = nullptr;
   // paths of classes that were not found, and when
   std::unordered_map<std::string, base::TimePoint> missed_;
-  std::size_t looks_ = 0;  // calls of IsTaken() and ReadScaled() that wait for the server
+  std::size_t looks_ = 0;   // calls of IsTaken() that wait for the server
+  std::size_t scales_ = 0;  // and of ReadScaled()
   ScaleFields scale_fields_;
 };
 

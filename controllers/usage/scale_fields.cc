@@ -49,8 +49,11 @@ base::Task<base::Result<std::optional<FieldPath>>> ScaleFields::Find(
   } else if (!answer.error().Is(base::ErrorCode::kNotFound)) {
     co_return answer.error();
   }
+  // Somebody scales such an object, so a CRD without the field is about to change, or has just
+  // changed.
+  const base::Duration kept = answer && !field ? base::Duration(kKeptWithout) : kKept;
   if (kept_.size() >= kMostKept) kept_.clear();
-  kept_.insert_or_assign(resource, Kept{field, now + kKept});
+  kept_.insert_or_assign(resource, Kept{field, now + kept});
   co_return field;
 }
 

@@ -21,6 +21,7 @@ namespace controllers {
 class ScaleFields {
  public:
   static constexpr std::chrono::seconds kKept{60};
+  static constexpr std::chrono::seconds kKeptWithout{1};  // if the CRD names none
   static constexpr std::size_t kMostKept = 256;
 
   ScaleFields(client::ApiClient& client, base::Scheduler& scheduler)

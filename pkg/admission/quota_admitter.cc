@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "pkg/admission/answers.h"
+#include "pkg/base/text.h"
+#include "pkg/quota/uncountable_names.h"
+#include "pkg/quota/usage/usage_definition.h"
 
 namespace admission {
 namespace {
@@ -18,6 +21,35 @@ namespace cause = quota::cause;
 constexpr std::chrono::milliseconds kPoll{10};
 
 bool IsCluster(const quota::QuotaApi& api) { return api.form.cluster; }
+
+// The quota API that has definitions of usage, and those that count as it does.
+constexpr std::string_view kTakesDefinitions = "core";
+
+// While it exists, the books of an open source stay.
+class Uses {
+ public:
+  explicit Uses(QuotaSource& source) : source_(source) { ++source_.asks; }
+  ~Uses() { --source_.asks; }
+  Uses(const Uses&) = delete;
+  Uses& operator=(const Uses&) = delete;
+
+ private:
+  QuotaSource& source_;
+};
+
+// True if the quota has a name or a scope that only a definition can explain.
+bool NamesUndefined(const quota::QuotaApi& api, const quota::Quota& quota) {
+  const auto may_be_defined = [](std::string_view name) {
+    return quota::usage::WhyNoName(name).empty();
+  };
+  if (std::ranges::any_of(quota::UncountableNames(api, quota.hard), may_be_defined)) return true;
+  return std::ranges::any_of(quota.selector, [&](const quota::ScopeRequirement& one) {
+    const bool known = std::ranges::any_of(api.evaluators, [&](const quota::Evaluator& evaluator) {
+      return base::IsOneOf(one.scope, evaluator.scopes);
+    });
+    return !known && may_be_defined(one.scope);
+  });
+}
 
 // True if the API server has called because of a rule for this quota API.
 bool IsCalledFor(const QuotaSource& source, const Review& review) {
@@ -108,13 +140,40 @@ bool QuotaAdmitter::MayBeCalledFor(const QuotaSource& source, const Review& revi
          options_.may_call(source.api.name, review.resource.WithoutVersion(), review.ns);
 }
 
-// A kind that is defined later is limited already if a rule has been stored for it.
-bool QuotaAdmitter::IsUndecided(const QuotaSource& source, const Review& review) const {
-  if (source.advises || review.ns.empty()) return false;
-  if (!source.known) return MayBeCalledFor(source, review);
-  const bool all_known = !options_.kinds_known || options_.kinds_known();
-  const bool is_known = source.api.evaluators.Find(review.resource.WithoutVersion()) != nullptr;
-  return !is_known && !all_known && IsCalledFor(source, review);
+// The API server calls for each quota API that has a rule. Without its names in the request's path,
+// there may be one for each.
+base::Task<bool> QuotaAdmitter::IsUndecided(QuotaSource& source,
+                                            std::shared_ptr<const Pending> pending) {
+  const Review& review = pending->review;
+  if (source.advises || review.ns.empty()) co_return false;
+  if (!source.known) {
+    co_return review.called_for.empty() ? MayBeCalledFor(source, review)
+                                        : IsCalledFor(source, review);
+  }
+  const bool all_known = !options_.definitions_known || options_.definitions_known();
+  if (all_known || source.api.CountsAs() != kTakesDefinitions) co_return false;
+  if (!Concerns(source, review)) co_return false;
+  const Uses uses(source);
+  const auto refreshed = co_await source.book->Refresh(review.ns, pending->deadline);
+  if (!refreshed) co_return false;  // Begin() says so
+  co_return std::ranges::any_of(source.book->Quotas(review.ns).quotas, [&](const BookedQuota& one) {
+    return NamesUndefined(source.api, *one.quota);
+  });
+}
+
+base::Task<std::optional<Answer>> QuotaAdmitter::AwaitKnown(
+    std::shared_ptr<const Pending> pending) {
+  for (const auto& source : sources_) {
+    while (co_await IsUndecided(*source, pending)) {
+      const bool stopping = co_await base::Stopping();
+      if (stopping || scheduler_.Now() + kPoll > pending->deadline) {
+        co_return Unavailable("it is not known yet whether quotas of " + source->api.name +
+                              " limit it");
+      }
+      co_await scheduler_.Sleep(kPoll);
+    }
+  }
+  co_return std::nullopt;
 }
 
 bool QuotaAdmitter::Concerns(const QuotaSource& source, const Review& review) const {
@@ -165,15 +224,7 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   pending->review = std::move(review);
   pending->deadline = deadline;
   if (options_.exempt_namespaces->contains(pending->review.ns)) co_return Answer{};
-  for (const auto& source : sources_) {
-    while (IsUndecided(*source, pending->review)) {
-      if (scheduler_.Now() + kPoll > deadline) {
-        co_return Unavailable("it is not known yet whether quotas of " + source->api.name +
-                              " limit it: the webhook has just started");
-      }
-      co_await scheduler_.Sleep(kPoll);
-    }
-  }
+  if (auto answer = co_await AwaitKnown(pending)) co_return *std::move(answer);
   if (pending->review.subresource == quota::kScale) {
     auto answer = co_await ReadScaled(pending);
     if (answer) co_return *std::move(answer);

@@ -57,8 +57,9 @@ struct QuotaAdmitterOptions {
   std::function<bool(const std::string& quota_api, const api::GroupResource& resource,
                      std::string_view ns)>
       may_call = nullptr;
-  // False while quotas may limit more kinds than they are known to. Null: always true.
-  std::function<bool()> kinds_known = nullptr;
+  // False while it is not known which names and scopes are defined (UsageDefinitions), besides
+  // those of the program. Null: always true.
+  std::function<bool()> definitions_known = nullptr;
 };
 
 class QuotaAdmitter final : public Admitter {
@@ -95,8 +96,11 @@ class QuotaAdmitter final : public Admitter {
   [[nodiscard]] QuotaSource& SourceOf(const std::string& quota_api) const;
   // True if the API server may have called for the quotas of this quota API.
   [[nodiscard]] bool MayBeCalledFor(const QuotaSource& source, const Review& review) const;
+  // Waits until it is known whether quotas limit the request. Returns the answer if that takes too
+  // long.
+  base::Task<std::optional<Answer>> AwaitKnown(std::shared_ptr<const Pending> pending);
   // True if it is not known yet whether its quotas limit the request.
-  [[nodiscard]] bool IsUndecided(const QuotaSource& source, const Review& review) const;
+  base::Task<bool> IsUndecided(QuotaSource& source, std::shared_ptr<const Pending> pending);
   // True if its quotas may limit the request, and may be enforced for it.
   [[nodiscard]] bool Concerns(const QuotaSource& source, const Review& review) const;
   // One for each quota API whose quotas may limit the request, in order.

@@ -260,6 +260,7 @@ void ReadStatus(const json::Value& object, Quota& quota) {
   quota.status = {std::move(hard.list), std::move(used.list)};
   // Nothing of a list of another type is left, also not the names.
   if (!IsAbsent(stored) && !stored->IsObject()) garbage.hard = NamesOf(quota.hard);
+  if (!IsAbsent(counted) && !counted->IsObject()) garbage.used = NamesOf(quota.hard);
   std::ranges::sort(garbage.hard);
   std::ranges::sort(garbage.used);
   Limit(garbage.hard, quota);

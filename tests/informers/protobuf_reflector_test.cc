@@ -105,7 +105,7 @@ TEST_CASE("protobuf: metadata of any kind is requested as protobuf", "[informers
 
 TEST_CASE("protobuf: fields that are not described are requested as JSON", "[informers]") {
   Fixture f;
-  f.options.fields = GENERATE(std::vector<std::string>{"spec.nodeName"},
+  f.options.fields = GENERATE(std::vector<std::string>{"spec.hostname"},
                               std::vector<std::string>{"spec.overhead", "spec.volumes"});
   f.server.OnList(Answer::Whole(List("10", {"a1"})));
   f.Run();

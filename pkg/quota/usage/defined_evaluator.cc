@@ -32,11 +32,8 @@ bool CanChange(const UsageDefinition& definition, const FieldPath& path) {
 }
 
 // True if `scale` of the kind may change the field: which one of the spec, only the CRD says.
-bool IsNumberOfSpec(const std::optional<FieldPath>& path) {
-  return path && path->steps().front().name == "spec" && !path->HasEach();
-}
-bool MayBeScaled(const Amount& amount) {
-  return IsNumberOfSpec(amount.path) || IsNumberOfSpec(amount.times);
+bool MayBeScaled(const FieldPath* path) {
+  return path->steps().front().name == "spec" && !path->HasEach();
 }
 
 Guard GuardOf(const Usage& usage) {
@@ -55,7 +52,7 @@ Guard GuardOf(const Usage& usage) {
               .subresources = {},
               .fields = {},
               .constraints = nullptr};
-  if (std::ranges::any_of(usage->definition().amounts, MayBeScaled)) {
+  if (std::ranges::any_of(PathsOf(usage->definition()), MayBeScaled)) {
     guard.subresources = {std::string(kScale)};
     guard.fields = {"spec.replicas"};  // of the Scale
   }

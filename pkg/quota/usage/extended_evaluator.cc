@@ -55,6 +55,23 @@ base::Result<ObjectFacts> Together(const Evaluator& built_in, base::Result<Objec
   return facts;
 }
 
+// A flaw without unread names is refused whatever is limited, also beside one with such names.
+base::Result<ObjectFacts> TogetherToAdmit(const Evaluator& built_in,
+                                          base::Result<ObjectFacts> facts,
+                                          const base::Result<ObjectFacts>& defined) {
+  const auto refused_by = [](const base::Result<ObjectFacts>& one) {
+    return one && one->now.unread.empty() ? one->flaw : "";
+  };
+  std::string refused = refused_by(facts);
+  if (refused.empty()) refused = refused_by(defined);
+  auto together = Together(built_in, std::move(facts), defined);
+  if (together && !refused.empty()) {
+    together->flaw = std::move(refused);
+    together->now.unread.clear();
+  }
+  return together;
+}
+
 base::Result<ObjectFacts> FactsToAdmit(const Evaluator& evaluator, const json::Value& object,
                                        const json::Value* stored, const ReadOptions& options) {
   return evaluator.guard.facts_of ? evaluator.guard.facts_of(object, stored, options)
@@ -81,14 +98,12 @@ Guard GuardOf(const Both& both) {
     guard.subresources = Merged(built_in.subresources, defined.subresources);
     guard.fields = Merged(built_in.fields, defined.fields);
   }
-  if (built_in.facts_of || defined.facts_of) {
-    guard.facts_of = [both](const json::Value& object, const json::Value* stored,
-                            const ReadOptions& options) {
-      const auto& [first, second] = both;
-      return Together(*first, FactsToAdmit(*first, object, stored, options),
-                      FactsToAdmit(*second, object, stored, options));
-    };
-  }
+  guard.facts_of = [both](const json::Value& object, const json::Value* stored,
+                          const ReadOptions& options) {
+    const auto& [first, second] = both;
+    return TogetherToAdmit(*first, FactsToAdmit(*first, object, stored, options),
+                           FactsToAdmit(*second, object, stored, options));
+  };
   return guard;
 }
 
@@ -108,6 +123,8 @@ Evaluator Extended(std::shared_ptr<const Evaluator> built_in, Evaluator defined)
     const auto& [first, second] = both;
     return Together(*first, first->facts_of(object, options), second->facts_of(object, options));
   };
+  // The paths are those of one version.
+  if (extended.version.empty()) extended.version = both.second->version;
   extended.revision = both.second->revision;
   extended.guard = GuardOf(both);
   if (both.second->classes) extended.classes = both.second->classes;

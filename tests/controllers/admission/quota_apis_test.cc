@@ -46,13 +46,12 @@ struct Starting {
     RunFor(1min);
   }
 
-  std::optional<admission::Answer>& Ask(std::vector<std::string> called_for,
-                                        const std::string& resource = "pods") {
+  std::optional<admission::Answer>& Ask(std::vector<std::string> called_for) {
     auto& answer = answers.emplace_back();
-    calls.Spawn("call", [this, &answer, called_for, resource]() -> base::Task<void> {
+    calls.Spawn("call", [this, &answer, called_for]() -> base::Task<void> {
       co_await base::DeferCancellation();
       admission::Review review{.uid = "call",
-                               .resource = {"", "v1", resource},
+                               .resource = {"", "v1", "pods"},
                                .operation = admission::Operation::kCreate,
                                .ns = "team-a",
                                .name = "p"};
@@ -94,24 +93,48 @@ TEST_CASE("quota APIs: nothing is admitted before it is known whether there are 
 TEST_CASE("quota APIs: what no rule asks about does not wait for quotas", "[admission]") {
   Starting f({.may_call = [](const auto&, const auto&, auto) { return false; }});
   CHECK(f.Ask({}).has_value());
+  CHECK(f.Ask({"cluster"}).has_value());
   CHECK_FALSE(f.Ask({"core"}).has_value());
 }
 
-TEST_CASE("quota APIs: a kind that may be defined waits until the definitions are known",
+// Without the definitions nobody knows what counts under acme.io/n, nor what is in acme.io/tier.
+TEST_CASE("quota APIs: what a definition may explain waits until the definitions are known",
           "[admission]") {
   bool known = false;
-  Starting f({.kinds_known = [&] { return known; }});
-  CHECK_FALSE(f.Ask({"core"}, "buckets").has_value());
-  f.admitter.HasNone(f.api.name);
-  auto& waits = f.Ask({"core"}, "buckets");
-  f.RunFor(100ms);
-  CHECK_FALSE(waits.has_value());
-  CHECK(f.Ask({}, "buckets").has_value());
-  CHECK(f.Ask({"core"}, "pods").has_value());
+  AdmitterFixture f({.definitions_known = [&] { return known; }});
+  f.api.counts_as = "core";
+  const bool by_scope = GENERATE(false, true);
+  json::Value quota = MakeQuota("q", {{"things", "5"}});
+  if (by_scope) {
+    quota.Make({"spec", "scopes"}) = json::Array{"acme.io/tier"};
+  } else {
+    quota.Make({"spec", "hard", "acme.io/n"}) = "5";
+  }
+  f.cluster.Put(kQuotas, std::move(quota));
+  f.RunFor(1s);
+  f.Ask(Create("u0"));
+  f.RunFor(3s);
+  CHECK_FALSE(f.answers.back().has_value());
+  f.RunFor(3s);
+  REQUIRE(f.answers.back().has_value());
+  CHECK(f.answers.back()->kind == Kind::kUnavailable);
+
+  f.Ask(Create("u1"));
+  f.RunFor(1s);
   known = true;
-  f.RunFor(100ms);
-  REQUIRE(waits.has_value());
-  CHECK(waits->kind == Kind::kAllowed);
+  f.RunFor(1s);
+  REQUIRE(f.answers.back().has_value());
+  CHECK(f.answers.back()->kind == Kind::kAllowed);
+}
+
+TEST_CASE("quota APIs: quotas that no definition concerns do not wait for definitions",
+          "[admission]") {
+  const std::string counts_as = GENERATE("core", "ironcore");
+  AdmitterFixture f({.definitions_known = [] { return false; }});
+  f.api.counts_as = counts_as;
+  f.PutQuota("q", {{"things", "1"}, {counts_as == "core" ? "nonsense" : "acme.io/n", "1"}});
+  CHECK(f.Get(Create("u0")).kind == Kind::kAllowed);
+  CHECK(f.Get(Create("u1")).kind == Kind::kRefused);
 }
 
 TEST_CASE("quota APIs: books are in use until the reviews that began with them have ended",

@@ -28,8 +28,23 @@ inline bool IsCore(const std::string& resource) {
   return resource == "pods" || resource == "secrets";
 }
 
+// The document of a version in which these kinds may have any field.
+inline std::string FreeFormKinds(const std::string& version) {
+  std::string kinds;
+  for (const char* kind : {"Bucket", "Disk"}) {
+    kinds +=
+        (kinds.empty() ? "\"" : ",\"") + std::string(kind) +
+        R"(":{"x-kubernetes-preserve-unknown-fields":true,"x-kubernetes-group-version-kind":)" +
+        R"([{"group":"example.com","version":")" + version + R"(","kind":")" + kind + R"("}]})";
+  }
+  return R"({"components":{"schemas":{)" + kinds + "}}}";
+}
+
 struct Definitions {
   Definitions() {
+    for (const std::string version : {"v1", "v2"}) {
+      cluster.documents["/openapi/v3/apis/example.com/" + version] = FreeFormKinds(version);
+    }
     cluster.Serve(DefinitionResource(), "UsageDefinition", false);
     cluster.Serve(kBuckets, "Bucket");
     cluster.Serve(kDisks, "Disk");

@@ -115,6 +115,7 @@ TEST_CASE("path checks: a restart does not put a refused definition into force",
 
 TEST_CASE("path checks: a schema that cannot be read forbids nothing", "[controllers]") {
   Definitions f;
+  f.cluster.documents.clear();
   f.Start();
   SECTION("it is not there") {}
   SECTION("it is no JSON") { f.cluster.documents[kDocument] = "<html>"; }
@@ -137,6 +138,28 @@ TEST_CASE("path checks: a schema that cannot be read forbids nothing", "[control
   f.scheduler.RunFor(20s);
   CHECK(f.Defined().empty());
   CHECK_THAT(f.Ready(), Catch::StartsWith("False PathNotInSchema"));
+}
+
+// Its document comes a moment after the kind, and another document says nothing about it.
+TEST_CASE("path checks: a definition that is older than its kind waits for the schema",
+          "[controllers]") {
+  Definitions f;
+  f.cluster.documents.clear();
+  f.cluster.StopServing(kBuckets);
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.Put("disks", "example.com/disk-bytes", ".spec.size");
+  f.cluster.documents[kDocument] = DocumentOf(KindOf("Disk", kSize));
+  f.Start();
+  f.scheduler.RunFor(1min);
+  CHECK(f.Ready() == "False NotServed: the API server does not serve buckets.example.com");
+  f.cluster.Serve(kBuckets, "Bucket");
+  f.running->Spawn("discovery", [&]() -> base::Task<void> { (void)co_await f.served->Refresh(); });
+  f.scheduler.RunFor(5s);
+  f.cluster.documents[kDocument] =
+      DocumentOf(KindOf("Bucket", kOther) + "," + KindOf("Disk", kSize));
+  f.scheduler.RunFor(12s);
+  CHECK(f.Ready() == kWrong);
+  CHECK_FALSE(f.defined.contains("buckets"));
 }
 
 TEST_CASE("path checks: the kind of a class has a schema, too", "[controllers]") {

@@ -138,6 +138,29 @@ TEST_CASE("extended evaluator: at admission a status is the stored one", "[usage
         "acme.io/restarts=2,count/pods=1,cpu=2,pods=1,requests.cpu=2");
 }
 
+TEST_CASE("extended evaluator: its paths are those of one version", "[usage]") {
+  Evaluator defined = EvaluatorOf(
+      DefinitionOf("replicationcontrollers", R"("usage":[{"name":"acme.io/n","path":".spec.n"}])"));
+  defined.version = "v1";
+  const Evaluator scaled = Extended(BuiltIn("replicationcontrollers"), std::move(defined));
+  CHECK(scaled.version == "v1");
+  CHECK(scaled.guard.subresources == std::vector<std::string>{"scale"});
+}
+
+TEST_CASE("extended evaluator: what is refused whatever is limited stays so", "[usage]") {
+  const Evaluator pods = With("pods", R"("usage":[{"name":"acme.io/n",
+      "path":".metadata.annotations.n","default":"0"}],"countsWhile":{"path":".status.phase",
+      "notIn":["Succeeded"],"statusSubresourceOnly":true})");
+  json::Value claims = Pod("", "", R"({"phase":"Succeeded"})");
+  claims.Make({"spec", "containers"}) =
+      Json(R"([{"name":"c","resources":{"requests":{"cpu":"much"}}}])");
+  const json::Value stored = Pod("", "", R"({"phase":"Running"})");
+  const auto facts = pods.guard.facts_of(claims, &stored, {});
+  REQUIRE(facts.has_value());
+  CHECK_THAT(facts->flaw, Catch::Contains("is written to the subresource status only"));
+  CHECK(facts->now.unread.empty());
+}
+
 TEST_CASE("extended evaluator: Secrets are not read, and no kind has two classes", "[usage]") {
   CHECK(WhyNotExtended(
             *BuiltIn("secrets"),
