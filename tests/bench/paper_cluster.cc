@@ -1,18 +1,17 @@
 #include "tests/bench/paper_cluster.h"
 
 #include <boost/asio/post.hpp>
-#include <condition_variable>
 #include <deque>
 #include <future>
 #include <list>
 #include <map>
-#include <mutex>
 #include <thread>
 
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/http/server.h"
 #include "tests/bench/discovery_text.h"
+#include "tests/bench/paper_store.h"
 #include "tests/bench/pod_events.h"
 #include "tests/e2e/harness/api_server.h"
 #include "tests/e2e/harness/files.h"
@@ -24,6 +23,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr int kListVersion = 1000;
+constexpr int kNoLimit = 1'000'000;
 
 const Kinds& CoreKinds() {
   static const Kinds kinds{{"pods", "Pod"},
@@ -93,8 +93,14 @@ struct OpenWatch {
 
 class PaperCluster::Server {
  public:
-  Server(int pods, int others, int namespaces)
-      : namespaces_(namespaces), counts_{{"pods", pods}, {"namespaces", namespaces}} {
+  Server(int pods, int others, int namespaces, const PaperKinds& kinds)
+      : namespaces_(namespaces),
+        kinds_(kinds),
+        counts_{{"pods", pods}, {"namespaces", namespaces}, {kPaperClasses, kClasses}} {
+    for (int kind = 0; kind < kinds.kinds; ++kind) {
+      counts_[PaperKind(kind)] = kinds.objects;
+      store_.Put("usagedefinitions", "", PaperDefinitionName(kind), PaperDefinition(kind));
+    }
     counts_["secrets"] = others / 2;
     counts_["configmaps"] = others - others / 2;
     http::ServerOptions options;
@@ -122,40 +128,13 @@ class PaperCluster::Server {
   [[nodiscard]] const std::string& kubeconfig() const { return kubeconfig_; }
 
   Moment PutQuota(const std::string& name, const json::Value& spec) {
-    std::string event;
-    {
-      const std::lock_guard lock(mutex_);
-      json::Value& quota = quotas_[name];
-      const bool added = quota.IsNull();
-      if (added) {
-        quota.Make({"metadata", "name"}) = name;
-        if (namespaces_ == 0) quota.Make({"metadata", "namespace"}) = kNamespace;
-        quota.Make({"metadata", "uid"}) = "uid-" + name;
-        quota.Make({"metadata", "generation"}) = 1;
-      }
-      quota.Make({"spec"}) = spec;
-      event = EventOf(added ? "ADDED" : "MODIFIED", quota);
-      used_.erase(name);
-    }
+    const std::string event = store_.Put(Quotas(), namespaces_ == 0 ? kNamespace : "", name, spec);
     const Moment now = steady_clock::now();
     base::asio::post(io_, [this, event] { Show(Quotas(), Once(event)); });
     return now;
   }
 
-  void PutEmptyQuotas(int count) {
-    const std::lock_guard lock(mutex_);
-    for (int i = 0; i < count; ++i) {
-      const std::string name = "empty-" + std::to_string(i);
-      const json::Value hard = json::Object{{"pods", "10"}};
-      quotas_[name] = json::Object{
-          {"metadata", json::Object{{"name", name},
-                                    {"namespace", name},
-                                    {"uid", "uid-" + name},
-                                    {"resourceVersion", std::to_string(kListVersion)}}},
-          {"spec", json::Object{{"hard", hard}}},
-          {"status", json::Object{{"hard", hard}, {"used", json::Object{{"pods", "0"}}}}}};
-    }
-  }
+  void PutEmptyQuotas(int count) { store_.PutEmptyQuotas(Quotas(), count); }
 
   void RefusePods(bool refuse) {
     base::asio::post(io_, [this, refuse] {
@@ -170,18 +149,14 @@ class PaperCluster::Server {
 
   std::optional<Moment> WaitForUsed(const std::string& name, const std::string& resource,
                                     const std::string& used, std::chrono::milliseconds timeout) {
-    std::unique_lock lock(mutex_);
-    const auto key = std::pair(resource, used);
-    const auto written = [&] { return used_[name].contains(key); };
-    if (!written_.wait_for(lock, timeout, written)) return std::nullopt;
-    return used_[name].at(key);
+    return store_.WaitForUsed(name, resource, used, timeout);
   }
 
-  void SendPodEvents(Source source) {
+  void SendEvents(const std::string& resource, Source source) {
     auto done = std::make_shared<std::promise<void>>();
     auto ended = done->get_future();
-    base::asio::post(io_, [this, source = std::move(source), done] {
-      Show("pods", [source, done]() mutable {
+    base::asio::post(io_, [this, resource, source = std::move(source), done] {
+      Show(resource, [source, done]() mutable {
         std::string bytes = source();
         if (bytes.empty()) done->set_value();
         return bytes;
@@ -197,12 +172,6 @@ class PaperCluster::Server {
 
   static Source Once(std::string bytes) {
     return [bytes = std::move(bytes)]() mutable { return std::exchange(bytes, ""); };
-  }
-
-  // REQUIRES: mutex_ is held.
-  std::string EventOf(const std::string& type, json::Value& quota) {
-    quota.Make({"metadata", "resourceVersion"}) = std::to_string(++version_);
-    return R"({"type":")" + type + R"(","object":)" + json::Write(quota) + "}\n";
   }
 
   void Show(const std::string& resource, const Source& source) {
@@ -227,14 +196,17 @@ class PaperCluster::Server {
       co_return;
     }
     if (request.method == "PATCH") {
-      response = Patch(target.segments.at(target.segments.size() - 2), request.body);
+      response = Patch(target, request.body);
     } else if (target.path == "/api" || target.path == "/apis") {
       response.headers = {{"Content-Type", kDiscoveryType}};
       response.body = target.path == "/api" ? DiscoveryText(CoreKinds())
+                      : kinds_.kinds > 0    ? DiscoveryOf(kinds_)
                       : namespaces_ == 0    ? DiscoveryText(Kinds())
                                             : DiscoveryOfClusterQuotas();
-    } else if (resource == Quotas()) {
-      response = {.headers = {{"Content-Type", "application/json"}}, .body = ListOfQuotas(target)};
+    } else if (resource == Quotas() || resource == "usagedefinitions") {
+      const auto most = static_cast<std::size_t>(NumberIn(target, "limit", kNoLimit));
+      response = {.headers = {{"Content-Type", "application/json"}},
+                  .body = store_.List(resource, most, std::string(target.Get("continue")))};
     } else if (counts_.contains(resource)) {
       response = Page(resource, target);
     } else {
@@ -255,64 +227,23 @@ class PaperCluster::Server {
       return {.headers = {{"Content-Type", "application/json"}},
               .body = NamespacesAsJson(from, end, count)};
     }
+    const bool counted = resource == "secrets" || resource == "configmaps";
     return {.headers = {{"Content-Type", "application/json"}},
-            .body = MetadataAsJson(resource, from, end, count)};
+            .body = counted ? MetadataAsJson(resource, from, end, count)
+                            : ObjectsAsJson(resource, from, end, count, namespaces_)};
   }
 
-  // A page begins after the quota that its token names.
-  std::string ListOfQuotas(const http::Target& target) {
-    const std::lock_guard lock(mutex_);
-    const int most = NumberIn(target, "limit", static_cast<int>(quotas_.size()));
-    json::Array items;
-    std::string next;
-    for (auto quota = quotas_.upper_bound(std::string(target.Get("continue")));
-         quota != quotas_.end(); ++quota) {
-      items.push_back(quota->second);
-      if (static_cast<int>(items.size()) < most || std::next(quota) == quotas_.end()) continue;
-      next = quota->first;
-      break;
+  http::Response Patch(const http::Target& target, const std::string& body) {
+    const std::string& resource = target.segments.at(target.segments.size() - 3);
+    const std::string& name = target.segments.at(target.segments.size() - 2);
+    const auto patched = store_.Patch(resource, name, json::Parse(body).value());
+    if (!patched) {
+      return {.status = 409,
+              .headers = {{"Content-Type", "application/json"}},
+              .body = R"({"kind":"Status","status":"Failure","reason":"Conflict","code":409})"};
     }
-    const char* const kind =
-        namespaces_ == 0
-            ? R"("ResourceQuotaList","apiVersion":"v1")"
-            : R"("ClusterQuotaList","apiVersion":"quota-controller-manager.io/v1alpha1")";
-    return R"({"kind":)" + std::string(kind) + R"(,"metadata":{"resourceVersion":")" +
-           std::to_string(version_) + R"(","continue":")" + next + R"("},"items":)" +
-           json::Write(std::move(items)) + "}";
-  }
-
-  http::Response Patch(const std::string& name, const std::string& body) {
-    const Moment now = steady_clock::now();
-    std::string text;
-    std::string event;
-    {
-      const std::lock_guard lock(mutex_);
-      const json::Value patch = json::Parse(body).value();
-      json::Value& quota = quotas_.at(name);
-      if (patch.StringAt({"metadata", "resourceVersion"}) !=
-          quota.StringAt({"metadata", "resourceVersion"})) {
-        return {.status = 409,
-                .headers = {{"Content-Type", "application/json"}},
-                .body = R"({"kind":"Status","status":"Failure","reason":"Conflict","code":409})"};
-      }
-      for (const auto& [member, value] : *patch.At({"status"})->AsObject()) {
-        const std::string_view list = member;
-        const json::Value* amounts = &value;
-        if (list != "hard" && list != "used") {
-          quota.Make({"status", list}) = value;
-          continue;
-        }
-        for (const auto& [resource, amount] : *amounts->AsObject()) {
-          quota.Make({"status", list, resource}) = amount;
-          if (list == "used") used_[name].try_emplace({resource, *amount.AsString()}, now);
-        }
-      }
-      event = EventOf("MODIFIED", quota);
-      text = json::Write(quota);
-    }
-    written_.notify_all();
-    Show(Quotas(), Once(event));
-    return {.headers = {{"Content-Type", "application/json"}}, .body = text};
+    Show(resource, Once(patched->event));
+    return {.headers = {{"Content-Type", "application/json"}}, .body = patched->answer};
   }
 
   base::Task<void> Follow(std::string resource, http::ResponseWriter& writer) {
@@ -342,16 +273,12 @@ class PaperCluster::Server {
   }
 
   int namespaces_;
+  PaperKinds kinds_;
   std::map<std::string, int> counts_;
   e2e::TempDir folder_;
   std::string kubeconfig_;
 
-  std::mutex mutex_;
-  std::condition_variable written_;
-  std::map<std::string, json::Value> quotas_;  // guarded by mutex_, like the two below
-  // By quota: when each amount of a resource was first written.
-  std::map<std::string, std::map<std::pair<std::string, std::string>, Moment>> used_;
-  int version_ = kListVersion;
+  PaperStore store_;
 
   base::asio::io_context io_{1};  // this and all that follows belong to the server's thread
   base::RealScheduler scheduler_{io_.get_executor()};
@@ -367,8 +294,8 @@ std::string PaperCluster::NumberedNamespace(int number) {
   return name.insert(0, 5 - name.size(), '0').insert(0, "t");
 }
 
-PaperCluster::PaperCluster(int pods, int others, int namespaces)
-    : server_(std::make_unique<Server>(pods, others, namespaces)) {}
+PaperCluster::PaperCluster(int pods, int others, int namespaces, const PaperKinds& kinds)
+    : server_(std::make_unique<Server>(pods, others, namespaces, kinds)) {}
 PaperCluster::~PaperCluster() = default;
 
 const std::string& PaperCluster::Kubeconfig() const { return server_->kubeconfig(); }
@@ -388,7 +315,9 @@ void PaperCluster::PutEmptyQuotas(int count) { server_->PutEmptyQuotas(count); }
 
 void PaperCluster::RefusePods(bool refuse) { server_->RefusePods(refuse); }
 
-void PaperCluster::SendPodEvents(Source source) { server_->SendPodEvents(std::move(source)); }
+void PaperCluster::SendEvents(const std::string& resource, Source source) {
+  server_->SendEvents(resource, std::move(source));
+}
 
 std::string PaperPodEvent(const std::string& type, int number, int version) {
   return wire::Frame(type, "Pod", ProtobufPod(number, version));

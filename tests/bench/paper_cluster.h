@@ -1,9 +1,9 @@
 #pragma once
 
-// An API server that stores only ResourceQuotas, or only ClusterQuotas. Its pods and other objects
-// are generated while they are listed, in any number, and its watches send the events of the bench.
-// So a million objects need no memory outside of the daemon, and events come as fast as the daemon
-// reads them.
+// An API server that stores only ResourceQuotas, or only ClusterQuotas and UsageDefinitions. Its
+// pods and other objects are generated while they are listed, in any number, and its watches send
+// the events of the bench. So a million objects need no memory outside of the daemon, and events
+// come as fast as the daemon reads them.
 //
 // Plain HTTP on loopback. The server has its own thread. Calls come from one other thread and
 // return at once or block.
@@ -15,6 +15,7 @@
 #include <string>
 
 #include "pkg/json/value.h"
+#include "tests/bench/paper_kinds.h"
 
 namespace bench {
 
@@ -33,7 +34,9 @@ class PaperCluster {
   //
   // So many pods of ten workloads, about 5 kB each as JSON and sent as protobuf; and so many other
   // objects (Secrets and ConfigMaps in turn), of which only metadata is sent.
-  PaperCluster(int pods, int others, int namespaces = 0);
+  //
+  // With `kinds`, which needs `namespaces`: custom objects, and a UsageDefinition for each kind.
+  PaperCluster(int pods, int others, int namespaces = 0, const PaperKinds& kinds = {});
   ~PaperCluster();
 
   // An administrator's; the file lives as long as this.
@@ -51,8 +54,9 @@ class PaperCluster {
   // none was within `timeout`.
   std::optional<Moment> WaitForUsed(const std::string& name, const std::string& resource,
                                     const std::string& used, std::chrono::milliseconds timeout);
-  // Sends the pieces of `source` on the open watch of pods; returns when the last one was taken.
-  void SendPodEvents(Source source);
+  // Sends the pieces of `source` on the open watch of the resource ("pods"); returns when the last
+  // one was taken.
+  void SendEvents(const std::string& resource, Source source);
 
  private:
   class Server;

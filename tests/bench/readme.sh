@@ -28,7 +28,7 @@ plot() { [ ! -e "$results/$1.svg" ] || printf '\n![%s](results/%s.svg)\n' "$2" "
 files() {
   local question
   case $1 in
-    scale) set -- scale memory new-quota burst recounts ;;
+    scale) set -- scale memory new-quota burst recounts defined ;;
     admission) set -- admission rate quiet limit two namespaces leak killed memory ;;
     cluster) set -- cluster cluster both defined tree reach groups ;;
   esac

@@ -5,7 +5,8 @@
 #                                                   namespace in pods, rising; default 0 1000 30000
 #                                                   100000: 15 minutes and 20 GB of memory, without
 #                                                   the last one 6 minutes and 8 GB
-#   bash tests/bench/run.sh scale [QUESTION…]       memory, new-quota, burst, recounts; 9 minutes
+#   bash tests/bench/run.sh scale [QUESTION…]       memory, new-quota, burst, recounts,
+#                                                   defined; 11 minutes
 #   bash tests/bench/run.sh churn                   500 changes a second of one quota, on the
 #                                                   sandbox; 2 minutes
 #   bash tests/bench/run.sh load                    the same over 5 000 quotas; 4 minutes
@@ -95,7 +96,7 @@ for name in "${parts[@]}"; do
       part controller real "$bin/controller_bench" --out "$results" "${questions[@]}" || failed=1
       ;;
     scale)
-      [ ${#questions[@]} -gt 0 ] || questions=(memory new-quota burst recounts)
+      [ ${#questions[@]} -gt 0 ] || questions=(memory new-quota burst recounts defined)
       flags+=(--out "$results")
       ask scale sandbox scale_bench "${questions[@]}"
       ;;

@@ -24,13 +24,10 @@ struct Question {
 };
 
 const std::vector<Question>& Questions() {
-  static const std::vector<Question> questions{{"memory", AskMemoryOfObjects},
-                                               {"new-quota", AskNewQuota},
-                                               {"burst", AskBurst},
-                                               {"recounts", AskRecounts},
-                                               {"groups", AskGroups},
-                                               {"resync", AskResync},
-                                               {"churn", AskChurn}};
+  static const std::vector<Question> questions{
+      {"memory", AskMemoryOfObjects}, {"new-quota", AskNewQuota}, {"burst", AskBurst},
+      {"recounts", AskRecounts},      {"groups", AskGroups},      {"defined", AskDefinitions},
+      {"resync", AskResync},          {"churn", AskChurn}};
   return questions;
 }
 

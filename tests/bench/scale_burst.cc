@@ -154,7 +154,7 @@ void AskBurst(const Scale& scale) {
   ForgetPeak(daemon->pid());
   const Micros cpu = CpuOfProcess(daemon->pid());
   const auto began = steady_clock::now();
-  cluster.SendPodEvents(EventSource(scale.events));
+  cluster.SendEvents("pods", EventSource(scale.events));
   const std::chrono::duration<double> took = steady_clock::now() - began;
   const std::vector<double> busy = asker.TakeTimes();
   const double cpu_each = (CpuOfProcess(daemon->pid()) - cpu).count() / scale.events;

@@ -120,7 +120,7 @@ class OneQuota {
 
   void MeasureEvents() {
     const Micros before = CpuOfProcess(daemon_->pid());
-    cluster_.SendPodEvents(Events(namespaces_, size_.pods));
+    cluster_.SendEvents("pods", Events(namespaces_, size_.pods));
     size_.event_micros = (CpuOfProcess(daemon_->pid()) - before).count() / kEvents;
   }
 

@@ -28,6 +28,9 @@ void AskRecounts(const Scale& scale);
 // One ClusterQuota over 10 000 namespaces: what do its objects need in memory, an event and a
 // recount in CPU time, and the start?
 void AskGroups(const Scale& scale);
+// What do 100 UsageDefinitions with 100 000 custom objects of 20 kB need in memory, an event in CPU
+// time, and the start beside a bare download?
+void AskDefinitions(const Scale& scale);
 // What does a resync of unchanged pods cost?
 void AskResync(const Scale& scale);
 // 500 creations and deletions a second under one quota: how far does `used` lag, at what cost?
