@@ -64,61 +64,74 @@ Bits BetweenQuotes(Bits quotes) {
   return quotes;
 }
 
-class ContainerSkipper {
- public:
-  // Returns how many bytes of the block belong to the container; kNone if it continues after them.
-  std::size_t Skip(const char* block) {
-    Marks marks = MarksOf(block);
-    marks.quotes &= ~Escaped(marks.backslashes);
-    const Bits inside = BetweenQuotes(marks.quotes) ^ (in_string_ ? ~Bits{0} : 0);
-    in_string_ = (inside >> (kBlock - 1)) != 0;
-    marks.opens &= ~inside;
-    marks.closes &= ~inside;
-    const auto closes = static_cast<std::size_t>(std::popcount(marks.closes));
-    if (depth_ <= closes) return FindEnd(marks);
-    depth_ += static_cast<std::size_t>(std::popcount(marks.opens)) - closes;
+// The number of bits that are set. That of the standard library is the call of a function unless
+// the compiler knows that the processor has the instruction.
+std::size_t CountOf(Bits bits) {
+  bits -= (bits >> 1) & 0x5555'5555'5555'5555;
+  bits = (bits & 0x3333'3333'3333'3333) + ((bits >> 2) & 0x3333'3333'3333'3333);
+  bits = (bits + (bits >> 4)) & 0x0f0f'0f0f'0f0f'0f0f;
+  return static_cast<std::size_t>((bits * 0x0101'0101'0101'0101) >> 56);
+}
+
+// The bytes after a backslash that is not itself escaped. `pending`: the first byte of the block
+// is, and then whether that of the next one is.
+Bits Escaped(Bits backslashes, bool& pending) {
+  Bits escaped = pending ? 1 : 0;
+  pending = false;
+  Bits rest = backslashes & ~escaped;
+  while (rest != 0) {
+    const Bits first = rest & -rest;
+    const Bits behind = first << 1;
+    pending = behind == 0;
+    escaped |= behind;
+    rest &= ~(first | behind);
+  }
+  return escaped;
+}
+
+std::size_t FindEnd(const Marks& marks, std::size_t& depth) {
+  for (Bits rest = marks.opens | marks.closes; rest != 0; rest &= rest - 1) {
+    const bool opens = (marks.opens & rest & -rest) != 0;
+    depth = opens ? depth + 1 : depth - 1;
+    if (depth == 0) return static_cast<std::size_t>(std::countr_zero(rest)) + 1;
+  }
+  return kNone;
+}
+
+// Follows a block. Returns how many of its bytes belong to the container; kNone if it continues
+// after them. Changes nothing and sets `foreign` if there is a backslash outside of strings.
+std::size_t SkipBlock(const char* block, Nesting& nesting, bool& foreign) {
+  Marks marks = MarksOf(block);
+  bool escaped = nesting.escaped;
+  marks.quotes &= ~Escaped(marks.backslashes, escaped);
+  const Bits inside = BetweenQuotes(marks.quotes) ^ (nesting.in_string ? ~Bits{0} : 0);
+  foreign = (marks.backslashes & ~inside) != 0;
+  if (foreign) return kNone;
+  marks.opens &= ~inside;
+  marks.closes &= ~inside;
+  nesting.escaped = escaped;
+  nesting.in_string = (inside >> (kBlock - 1)) != 0;
+  const std::size_t closes = CountOf(marks.closes);
+  if (nesting.depth > closes) {
+    nesting.depth += CountOf(marks.opens) - closes;
     return kNone;
   }
-
- private:
-  // The bytes after a backslash that is not itself escaped.
-  Bits Escaped(Bits backslashes) {
-    Bits escaped = escape_pending_ ? 1 : 0;
-    escape_pending_ = false;
-    Bits rest = backslashes & ~escaped;
-    while (rest != 0) {
-      const Bits first = rest & -rest;
-      const Bits behind = first << 1;
-      escape_pending_ = behind == 0;
-      escaped |= behind;
-      rest &= ~(first | behind);
-    }
-    return escaped;
-  }
-
-  std::size_t FindEnd(const Marks& marks) {
-    for (Bits rest = marks.opens | marks.closes; rest != 0; rest &= rest - 1) {
-      const bool opens = (marks.opens & rest & -rest) != 0;
-      depth_ = opens ? depth_ + 1 : depth_ - 1;
-      if (depth_ == 0) return static_cast<std::size_t>(std::countr_zero(rest)) + 1;
-    }
-    return kNone;
-  }
-
-  std::size_t depth_ = 0;
-  bool in_string_ = false;
-  bool escape_pending_ = false;
-};
+  const std::size_t end = FindEnd(marks, nesting.depth);
+  if (end != kNone) nesting = Nesting();
+  return end;
+}
 
 std::size_t SkipContainer(std::string_view text, std::size_t at) {
-  ContainerSkipper skipper;
+  Nesting nesting;
+  bool foreign = false;
   for (; text.size() - at >= kBlock; at += kBlock) {
-    const std::size_t taken = skipper.Skip(text.data() + at);
+    const std::size_t taken = SkipBlock(text.data() + at, nesting, foreign);
     if (taken != kNone) return at + taken;
+    if (foreign) return kNone;
   }
   std::array<char, kBlock> rest{};
   std::copy(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), rest.begin());
-  const std::size_t taken = skipper.Skip(rest.data());
+  const std::size_t taken = SkipBlock(rest.data(), nesting, foreign);
   return taken == kNone ? kNone : at + taken;
 }
 
@@ -159,6 +172,17 @@ std::size_t FindStringEvent(std::string_view text, std::size_t at) {
 #endif
   while (at < text.size() && text[at] != '"' && text[at] != '\\') ++at;
   return std::min(at, text.size());
+}
+
+std::size_t SkipBlocks(std::string_view text, Nesting& nesting) {
+  bool foreign = false;
+  std::size_t at = 0;
+  for (; text.size() - at >= kBlock; at += kBlock) {
+    const std::size_t taken = SkipBlock(text.data() + at, nesting, foreign);
+    if (taken != kNone) return at + taken;
+    if (foreign) break;
+  }
+  return at;
 }
 
 std::size_t SkipValue(std::string_view text, std::size_t at) {

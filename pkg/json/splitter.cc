@@ -47,8 +47,13 @@ Error TooLarge(std::string_view what, std::size_t max_bytes) {
 
 std::size_t NestingScanner::Scan(std::string_view bytes) {
   std::size_t at = 0;
+  const bool is_string = nesting_.depth == 0 && (nesting_.in_string || bytes.starts_with('"'));
+  if (!is_string) {
+    at = SkipBlocks(bytes, nesting_);
+    if (at > 0 && nesting_.depth == 0) return at;
+  }
   while (at < bytes.size()) {
-    if (in_string_) {
+    if (nesting_.in_string) {
       at = ScanString(bytes, at);
       if (Complete()) return at;
       continue;
@@ -57,10 +62,10 @@ std::size_t NestingScanner::Scan(std::string_view bytes) {
     if (at == bytes.size()) break;
     const char c = bytes[at++];
     if (c == '"') {
-      in_string_ = true;
+      nesting_.in_string = true;
     } else if (c == '{' || c == '[') {
-      ++depth_;
-    } else if (--depth_ == 0) {
+      ++nesting_.depth;
+    } else if (--nesting_.depth == 0) {
       return at;
     }
   }
@@ -70,18 +75,18 @@ std::size_t NestingScanner::Scan(std::string_view bytes) {
 // Returns the position after the closing quote, or the end of `bytes`.
 std::size_t NestingScanner::ScanString(std::string_view bytes, std::size_t at) {
   while (at < bytes.size()) {
-    if (escaped_) {
-      escaped_ = false;
+    if (nesting_.escaped) {
+      nesting_.escaped = false;
       ++at;
       continue;
     }
     at = FindStringEvent(bytes, at);
     if (at == bytes.size()) break;
     if (bytes[at++] == '"') {
-      in_string_ = false;
+      nesting_.in_string = false;
       return at;
     }
-    escaped_ = true;
+    nesting_.escaped = true;
   }
   return at;
 }

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "pkg/base/error.h"
+#include "pkg/json/nesting.h"
 
 namespace json {
 
@@ -29,14 +30,12 @@ class NestingScanner {
   // REQUIRES: the value is not complete, and its first byte opens an object, an array or a string.
   std::size_t Scan(std::string_view bytes);
   // True if the last Scan() reached the value's end. The next Scan() begins another value.
-  [[nodiscard]] bool Complete() const { return depth_ == 0 && !in_string_; }
+  [[nodiscard]] bool Complete() const { return nesting_.depth == 0 && !nesting_.in_string; }
 
  private:
   std::size_t ScanString(std::string_view bytes, std::size_t at);
 
-  std::size_t depth_ = 0;
-  bool in_string_ = false;
-  bool escaped_ = false;
+  Nesting nesting_;
 };
 
 class DocumentSplitter {

@@ -41,6 +41,39 @@ TEST_CASE("document splitter: documents are found wherever the bytes are cut", "
   }
 }
 
+// Texts of all lengths around that of the blocks in which the splitter looks for brackets.
+TEST_CASE("document splitter: long documents are found wherever the bytes are cut", "[json]") {
+  Texts documents;
+  std::string all;
+  for (std::size_t length = 0; length < 140; ++length) {
+    const std::string text(length, 'x');
+    const std::string escapes = length % 3 == 0 ? R"(\\\")" : R"(}\\)";
+    documents.push_back(R"({"a":")" + text + escapes + R"(]{","b":[{},[")" + text + R"("],{}]})");
+    all += documents.back() + (length % 2 == 0 ? "\n" : "");
+  }
+  for (const std::size_t size : {1, 63, 64, 65, 200, 1000, 100'000}) {
+    Texts texts;
+    DocumentSplitter splitter(1000);
+    REQUIRE(FeedIn(splitter, all, size, Into(texts)).has_value());
+    CHECK(texts == documents);
+    CHECK(splitter.AtBoundary());
+  }
+}
+
+TEST_CASE("document splitter: cuts do not matter for text that is not JSON, either", "[json]") {
+  const std::string text = R"({"a":1,\"b":{}, \\"}":2})" + std::string(70, ' ') + R"({"c":\"}"})" +
+                           std::string(70, ' ') + "[]";
+  Texts whole;
+  DocumentSplitter once(1000);
+  REQUIRE(once.Feed(text, Into(whole)).has_value());
+  for (std::size_t size = 1; size < text.size(); ++size) {
+    Texts texts;
+    DocumentSplitter splitter(1000);
+    REQUIRE(FeedIn(splitter, text, size, Into(texts)).has_value());
+    CHECK(texts == whole);
+  }
+}
+
 TEST_CASE("document splitter: the end of a truncated document is not a boundary", "[json]") {
   for (const char* text : {"{", "{}{\"a", "[\"\\", "{\"a\":{}"}) {
     Texts texts;
