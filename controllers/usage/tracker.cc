@@ -68,6 +68,7 @@ void Tracker::CountNames(const quota::Quota* before, const quota::Quota* after) 
     names_.erase(name);
     for (const auto& tracked : Watched()) tracked->Unlimit(name);
   }
+  if (concerned_.size() > names_.size()) concerned_.clear();  // some are of no quota any more
 }
 
 std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard) const {
@@ -130,6 +131,7 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
   }
   if (const auto wanted = wanted_.find(resource); wanted != wanted_.end() && now != nullptr) {
     wanted->second.evaluator = now;
+    concerned_.clear();
     wanted->second.since = context_.scheduler->Now();
   }
   classes_.OnEvaluator(before, after, quotas);
@@ -173,7 +175,10 @@ void Tracker::OnClasses() {
 void Tracker::Want(const SharedEvaluator& evaluator) {
   const auto [entry, added] = wanted_.try_emplace(evaluator->resource);
   Wanted& wanted = entry->second;
-  if (added) wanted.evaluator = evaluator;
+  if (added) {
+    wanted.evaluator = evaluator;
+    concerned_.clear();
+  }
   if (wanted.quotas++ == 0 && wanted.tracked == nullptr) {
     wanted.since = context_.scheduler->Now();
     changed_->Wake();
@@ -188,9 +193,54 @@ void Tracker::Unwant(const api::GroupResource& resource) {
   changed_->Wake();
 }
 
+Tracker::Concerned Tracker::FindConcerned(const std::string& name) const {
+  Concerned concerned;
+  for (const WantedEntry& entry : wanted_) {
+    const quota::Evaluator& evaluator = *entry.second.evaluator;
+    const bool may_by_class =
+        evaluator.classes && evaluator.classes->owns && evaluator.classes->concerns(name);
+    if (evaluator.owns(name) || may_by_class) concerned.owners.push_back(&entry);
+  }
+  const auto& evaluators = api_.evaluators.shared();
+  for (std::size_t i = 0; i < evaluators.size(); ++i) {
+    const auto& classes = evaluators[i]->classes;
+    if (classes && classes->concerns(name)) concerned.by_class.push_back(i);
+  }
+  return concerned;
+}
+
+const Tracker::Concerned& Tracker::ConcernedBy(const std::string& name) const {
+  if (std::exchange(concerned_changes_, api_.evaluators.changes()) != api_.evaluators.changes()) {
+    concerned_.clear();
+  }
+  const auto known = concerned_.find(name);
+  if (known != concerned_.end()) return known->second;
+  return concerned_.emplace(name, FindConcerned(name)).first->second;
+}
+
+Tracker::Concerned Tracker::ConcernedBy(const quota::ResourceList& hard) const {
+  Concerned all;
+  const auto add = [](auto& to, const auto& more) {
+    for (const auto& one : more) {
+      if (std::ranges::find(to, one) == to.end()) to.push_back(one);
+    }
+  };
+  for (const auto& [name, limit] : hard) {
+    const Concerned& concerned = ConcernedBy(name);
+    add(all.owners, concerned.owners);
+    add(all.by_class, concerned.by_class);
+  }
+  std::ranges::sort(
+      all.owners, {}, [](const WantedEntry* entry) -> const auto& { return entry->first; });
+  std::ranges::sort(all.by_class);
+  return all;
+}
+
 std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) const {
   std::vector<UsageSource> sources;
-  for (const auto& [resource, wanted] : wanted_) {
+  const Concerned concerned = ConcernedBy(hard);
+  for (const WantedEntry* entry : concerned.owners) {
+    const auto& [resource, wanted] = *entry;
     std::vector<std::string> names = OwnedNames(*wanted.evaluator, hard);
     if (names.empty()) continue;
     const TrackedResource* const tracked = wanted.current();
@@ -207,9 +257,9 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
       sources.back().forbidden = state.forbidden;
     }
   }
-  for (const quota::Evaluator& evaluator : api_.evaluators) {
+  for (const std::size_t at : concerned.by_class) {
+    const quota::Evaluator& evaluator = *api_.evaluators.shared()[at];
     std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
-    if (names.empty()) continue;
     const KnownClasses known = classes_.Of(evaluator.resource);
     for (auto& [resource, without] : classes_.WithoutKind(evaluator, names)) {
       sources.push_back(
@@ -429,6 +479,7 @@ base::Task<void> Tracker::StopUnneeded() {
     const bool stops = wanted.tracked && (unneeded || gone || MustMove(wanted));
     if (stops) stopping.push_back(Leave(wanted));
     if (gone && !unneeded) wanted.known_absent = true;
+    if (unneeded) concerned_.clear();
     entry = unneeded ? wanted_.erase(entry) : std::next(entry);
   }
   StartServed();  // restarts the ones that move to another version

@@ -121,6 +121,17 @@ class Tracker {
     std::shared_ptr<TrackedResource> tracked;
   };
 
+  using WantedEntry = std::pair<const api::GroupResource, Wanted>;
+  // Those that may count under a name.
+  struct Concerned {
+    std::vector<const WantedEntry*> owners;  // their evaluators own it, or may because of classes
+    std::vector<std::size_t> by_class;       // evaluators of `api_` whose classes concern it
+  };
+
+  [[nodiscard]] const Concerned& ConcernedBy(const std::string& name) const;
+  [[nodiscard]] Concerned FindConcerned(const std::string& name) const;
+  // As ConcernedBy(), for all names; each once, in the order of `wanted_` and `api_`.
+  [[nodiscard]] Concerned ConcernedBy(const quota::ResourceList& hard) const;
   [[nodiscard]] std::map<api::GroupResource, SharedEvaluator> EvaluatorsFor(
       const quota::ResourceList& hard) const;
   [[nodiscard]] bool IsLimitedBy(const quota::Evaluator* evaluator,
@@ -157,6 +168,11 @@ class Tracker {
   bool by_namespace_;
   std::map<api::GroupResource, Wanted> wanted_;
   std::map<std::string, std::size_t> names_;  // limited name → number of quotas
+  // What ConcernedBy() found for limited names: with hundreds of definitions, asking each evaluator
+  // about each name takes longer than all else of a recount. Cleared when `wanted_` gets or loses
+  // an entry or an evaluator, or `api_` changes.
+  mutable std::map<std::string, Concerned> concerned_;
+  mutable std::uint64_t concerned_changes_ = 0;  // of the evaluators of `api_`, then
   std::map<api::GroupResource, LimitedNamespaces> namespaces_;
   std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
   ClassTracker classes_;

@@ -37,14 +37,16 @@ json::Value Tier(const std::string& name, const std::string& iops) {
                       {"spec", json::Object{{"iops", iops}}}};
 }
 
-quota::Evaluator Defined(const std::string& usage) {
+quota::Evaluator Defined(const std::string& usage, const std::string& kind = "buckets") {
   static std::uint64_t revision = 0;
-  const auto object = config::ParseYaml(
-      "metadata: {name: buckets.example.com}\n"
-      "spec:\n"
-      "  resource: {group: example.com, resource: buckets}\n"
-      "  usage:\n" +
-      usage);
+  const auto object = config::ParseYaml("metadata: {name: " + kind +
+                                        ".example.com}\n"
+                                        "spec:\n"
+                                        "  resource: {group: example.com, resource: " +
+                                        kind +
+                                        "}\n"
+                                        "  usage:\n" +
+                                        usage);
   REQUIRE(object.has_value());
   const auto definition = quota::usage::ParseUsageDefinition(*object);
   REQUIRE(definition.has_value());
@@ -206,6 +208,33 @@ TEST_CASE("evaluators: what was counted for a former definition counts for no na
   f.cluster.Put(kTiers, Tier("fast", "100"));
   f.RunFor(10s);
   CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=3Gi,example.com/iops=100");
+}
+
+TEST_CASE("evaluators: a name that another kind's definition takes over counts its objects",
+          "[controllers]") {
+  Defining f;
+  const api::GroupVersionResource disks{"example.com", "v1", "disks"};
+  f.cluster.Serve(disks, "Disk");
+  f.cluster.Put(kBuckets, Bucket("a", "3Gi"));
+  f.cluster.Put(disks, Bucket("d", "5Gi"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kBytes, "10Gi"}, {kCount, "5"}}));
+  f.Define(kSize);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=3Gi");
+  f.Define("  - {name: example.com/other, path: .spec.size}\n");
+  quota::Evaluator of_disks = Defined(kSize, "disks");
+  f.controller->ChangeEvaluator(disks.WithoutVersion(),
+                                [&] { f.api.evaluators.Put(std::move(of_disks)); });
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=5Gi");
+  // The name returns, after the kind that had it was not counted any more for a while.
+  f.controller->ChangeEvaluator(disks.WithoutVersion(),
+                                [&] { f.api.evaluators.Remove(disks.WithoutVersion()); });
+  f.RunFor(2min);
+  f.cluster.Delete(kBuckets, "team-a", "a");
+  f.Define(kSize);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/buckets.example.com=0,example.com/bytes=0");
 }
 
 TEST_CASE("evaluators: a creation is decided by the definition that there is", "[controllers]") {
