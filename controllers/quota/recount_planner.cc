@@ -11,7 +11,7 @@ namespace controllers {
 using accounting::Standing;
 
 Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const QuotaCount& count,
-                             const QuotaView& view, bool takes_back) const {
+                             const QuotaView& view, bool takes_back, bool may_write) const {
   Standing next{quota.status.used, account.known()};
   account.questions.Drop(next.list);
   Recount recount;
@@ -35,7 +35,9 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   next.list.strangers = account.strangers.Held();
   next.used = std::move(desired.used);
   recount.write = {.quota = {}, .hard = std::move(desired.hard), .standing = std::move(next)};
-  if (cluster_ != nullptr) AddFurther(quota, account, count, pending.unguarded, recount);
+  const bool postponed = recount.differs && !may_write;
+  if (cluster_ != nullptr && !postponed)
+    AddFurther(quota, account, count, pending.unguarded, recount);
   return recount;
 }
 

@@ -29,9 +29,10 @@ class RecountPlanner {
       : parts_(parts), cluster_(cluster) {}
 
   // `account`, `count` and `view` are those of the quota. `takes_back`: also take back grants of
-  // this process that no request needs.
+  // this process that no request needs. `may_write`: a write that hard or used need may be made
+  // now; otherwise the other fields of the status, which it would have, are not computed.
   Recount Plan(const quota::Quota& quota, Account& account, const QuotaCount& count,
-               const QuotaView& view, bool takes_back) const;
+               const QuotaView& view, bool takes_back, bool may_write) const;
 
  private:
   // Names that do not enter status.hard yet.

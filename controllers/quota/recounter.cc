@@ -81,16 +81,17 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
     if (takes_back) co_return co_await WriteTakenBack(std::move(quota));
     co_return Outcome{"postponed", accounting::kLooksAgain};
   }
-  Recount recount = planner_.Plan(quota, account, count, view, takes_back);
+  const base::TimePoint earliest = EarliestWrite(account);
+  const bool may_write = earliest <= parts_.Now();
+  Recount recount = planner_.Plan(quota, account, count, view, takes_back, may_write);
   if (!recount.over) account.over_since.reset();
   if (recount.over && !account.over_since) account.over_since = parts_.Now();
   const bool tidies =
       recount.over && (takes_back || parts_.Now() - *account.over_since >= accounting::kTidies);
-  const base::TimePoint earliest = EarliestWrite(account);
   // Any write removes ended entries. If there is no other write, kTidies delays one that only
   // removes them.
   if (recount.differs || tidies) {
-    if (earliest <= parts_.Now()) {
+    if (may_write) {
       recount.write.quota = std::move(quota);
       co_return co_await WriteRecount(std::move(recount), std::move(count));
     }
