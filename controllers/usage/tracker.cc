@@ -282,7 +282,9 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
 
 std::vector<std::string> Tracker::OwnedNames(const quota::Evaluator& evaluator,
                                              const quota::ResourceList& hard) const {
-  return quota::OwnedNames(evaluator, hard, classes_.Of(evaluator.resource).table);
+  const bool by_class = evaluator.classes && evaluator.classes->owns;
+  return quota::OwnedNames(evaluator, hard,
+                           by_class ? classes_.Of(evaluator.resource).table : nullptr);
 }
 
 const TrackedResource* Tracker::Find(const api::GroupResource& resource) const {
