@@ -29,17 +29,24 @@ Bits Where(__m128i bytes, char c) {
   return static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c))));
 }
 
+template <std::size_t kAt>
+void AddMarks(const char* block, Marks& marks) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + kAt));
+  // [ and { differ in one bit, and so do ] and }, in the same bit.
+  const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+  marks.quotes |= Where(bytes, '"') << kAt;
+  marks.backslashes |= Where(bytes, '\\') << kAt;
+  marks.opens |= Where(folded, '{') << kAt;
+  marks.closes |= Where(folded, '}') << kAt;
+}
+
+// Without loops here and below, which the compiler would not unroll.
 Marks MarksOf(const char* block) {
   Marks marks;
-  for (std::size_t i = 0; i < kBlock; i += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + i));
-    // [ and { differ in one bit, and so do ] and }, in the same bit.
-    const __m128i folded = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
-    marks.quotes |= Where(bytes, '"') << i;
-    marks.backslashes |= Where(bytes, '\\') << i;
-    marks.opens |= Where(folded, '{') << i;
-    marks.closes |= Where(folded, '}') << i;
-  }
+  AddMarks<0>(block, marks);
+  AddMarks<16>(block, marks);
+  AddMarks<32>(block, marks);
+  AddMarks<48>(block, marks);
   return marks;
 }
 #else
@@ -60,8 +67,12 @@ Marks MarksOf(const char* block) {
 // Sets each bit to the parity of the bits up to and including it: 1 from an opening quote up to the
 // closing one.
 Bits BetweenQuotes(Bits quotes) {
-  for (const int by : {1, 2, 4, 8, 16, 32}) quotes ^= quotes << by;
-  return quotes;
+  quotes ^= quotes << 1;
+  quotes ^= quotes << 2;
+  quotes ^= quotes << 4;
+  quotes ^= quotes << 8;
+  quotes ^= quotes << 16;
+  return quotes ^ quotes << 32;
 }
 
 // The number of bits that are set. That of the standard library is the call of a function unless
