@@ -145,8 +145,8 @@ void Engine::Define(const api::GroupResource& resource, std::optional<quota::Eva
   }
 }
 
-// If the definitions cannot be read, all else is counted, and decided where no quota has a name or a
-// scope that they may explain (admission::QuotaAdmitterOptions::definitions_known).
+// If the definitions cannot be read, all else is counted, and decided where no quota has a name or
+// a scope that they may explain (admission::QuotaAdmitterOptions::definitions_known).
 base::Task<void> Engine::AwaitDefinitions() {
   if (!options_.definitions_known) co_return;
   const base::TimePoint latest = scheduler_.Now() + kAwaitsDefinitions;
