@@ -75,8 +75,8 @@ std::string NamespacesAsJson(int from, int end, int count) {
   for (int i = from; i < end; ++i) {
     const std::string name = PaperCluster::NumberedNamespace(i);
     if (i > from) list += ',';
-    list += R"({"metadata":{"name":")" + name + R"(","uid":"uid-)" + name +
-            R"(","resourceVersion":"7","labels":{"team":"a"}}})";
+    list.append(R"({"metadata":{"name":")").append(name).append(R"(","uid":"uid-)").append(name);
+    list.append(R"(","resourceVersion":"7","labels":{"team":"a"}}})");
   }
   return list += "]}";
 }

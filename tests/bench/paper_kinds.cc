@@ -251,7 +251,7 @@ std::string PaperStorage(const PaperKinds& kinds, int changed) {
 }
 
 std::string PaperIops(const PaperKinds& kinds) {
-  return quantity::Quantity::FromInt(kinds.objects * kReplicas * kIops).ToString();
+  return quantity::Quantity::FromInt(std::int64_t{kinds.objects} * kReplicas * kIops).ToString();
 }
 
 std::string DiscoveryOf(const PaperKinds& kinds) {

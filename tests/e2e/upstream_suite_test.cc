@@ -21,8 +21,8 @@ constexpr int kParts = 4;  // run in parallel, as in upstream's CI
 // Returns the number of passed tests from the log; -1 if the log has no summary.
 int Passed(const std::string& log) {
   std::smatch found;
-  static const std::regex kSummary(R"((\d+) Passed)");
-  return std::regex_search(log, found, kSummary) ? std::stoi(found[1]) : -1;
+  static const std::regex summary(R"((\d+) Passed)");
+  return std::regex_search(log, found, summary) ? std::stoi(found[1]) : -1;
 }
 
 // Runs all tests and checks that each passes.
@@ -32,6 +32,7 @@ void RunSuite(const std::string& kubeconfig) {
   const TempDir dir;
   const auto log = [&](int part) { return dir.path() + "/part-" + std::to_string(part) + ".log"; };
   std::vector<std::unique_ptr<Process>> parts;
+  parts.reserve(kParts);
   for (int part = 0; part < kParts; ++part) {
     parts.push_back(std::make_unique<Process>(
         ProcessOptions{.argv = {program, "--kubeconfig=" + kubeconfig, "--provider=skeleton",
@@ -109,10 +110,10 @@ class Beside {
         "count/replicasets.apps":"100k","count/resourceclaims.resource.k8s.io":"100k"}})");
     for (const std::string& kind : defined_) {
       everything.Make({"hard", "acme.io/" + kind}) = "100k";
-      definitions_.Create(kind, R"({"usage":[{"name":"acme.io/)" + kind +
-                                    R"(","path":".metadata.annotations.amount","default":"1"}],
-          "scopes":[{"name":"acme.io/tier-of-)" +
-                                    kind + R"(","path":".metadata.labels.tier"}]})");
+      std::string spec = R"({"usage":[{"name":"acme.io/)";
+      spec.append(kind).append(R"(","path":".metadata.annotations.amount","default":"1"}],)");
+      spec.append(R"("scopes":[{"name":"acme.io/tier-of-)").append(kind);
+      definitions_.Create(kind, spec.append(R"(","path":".metadata.labels.tier"}]})"));
       definitions_.WaitCondition(kind, "Ready", "True");
     }
     quotas_.Create("everything", json::Write(everything));

@@ -46,7 +46,7 @@ struct Starting {
     RunFor(1min);
   }
 
-  std::optional<admission::Answer>& Ask(std::vector<std::string> called_for) {
+  std::optional<admission::Answer>& Ask(const std::vector<std::string>& called_for) {
     auto& answer = answers.emplace_back();
     calls.Spawn("call", [this, &answer, called_for]() -> base::Task<void> {
       co_await base::DeferCancellation();

@@ -48,8 +48,10 @@ TEST_CASE("document splitter: long documents are found wherever the bytes are cu
   for (std::size_t length = 0; length < 140; ++length) {
     const std::string text(length, 'x');
     const std::string escapes = length % 3 == 0 ? R"(\\\")" : R"(}\\)";
-    documents.push_back(R"({"a":")" + text + escapes + R"(]{","b":[{},[")" + text + R"("],{}]})");
-    all += documents.back() + (length % 2 == 0 ? "\n" : "");
+    std::string document = R"({"a":")";
+    document.append(text).append(escapes).append(R"(]{","b":[{},[")").append(text);
+    documents.push_back(document.append(R"("],{}]})"));
+    all.append(documents.back()).append(length % 2 == 0 ? "\n" : "");
   }
   for (const std::size_t size : {1, 63, 64, 65, 200, 1000, 100'000}) {
     Texts texts;
