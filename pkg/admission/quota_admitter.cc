@@ -161,6 +161,12 @@ base::Task<bool> QuotaAdmitter::IsUndecided(QuotaSource& source,
   });
 }
 
+bool QuotaAdmitter::IsAllKnown() const {
+  const auto is_known = [](const auto& source) { return source->known || source->advises; };
+  return std::ranges::all_of(sources_, is_known) &&
+         (!options_.definitions_known || options_.definitions_known());
+}
+
 base::Task<std::optional<Answer>> QuotaAdmitter::AwaitKnown(
     std::shared_ptr<const Pending> pending) {
   for (const auto& source : sources_) {
@@ -224,7 +230,10 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
   pending->review = std::move(review);
   pending->deadline = deadline;
   if (options_.exempt_namespaces->contains(pending->review.ns)) co_return Answer{};
-  if (auto answer = co_await AwaitKnown(pending)) co_return *std::move(answer);
+  if (!IsAllKnown()) {
+    auto unknown = co_await AwaitKnown(pending);
+    if (unknown) co_return *std::move(unknown);
+  }
   if (pending->review.subresource == quota::kScale) {
     auto answer = co_await ReadScaled(pending);
     if (answer) co_return *std::move(answer);

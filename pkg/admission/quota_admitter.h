@@ -96,6 +96,8 @@ class QuotaAdmitter final : public Admitter {
   [[nodiscard]] QuotaSource& SourceOf(const std::string& quota_api) const;
   // True if the API server may have called for the quotas of this quota API.
   [[nodiscard]] bool MayBeCalledFor(const QuotaSource& source, const Review& review) const;
+  // True if no request has to wait, as always but for a moment after the start.
+  [[nodiscard]] bool IsAllKnown() const;
   // Waits until it is known whether quotas limit the request. Returns the answer if that takes too
   // long.
   base::Task<std::optional<Answer>> AwaitKnown(std::shared_ptr<const Pending> pending);
