@@ -37,6 +37,13 @@ const std::map<std::string, Sample> kSamples = {
      {R"({"nodeSelector":{"nvidia.com/gpu.product":"A100"},"containers":[
           {"name":"a","resources":{"limits":{"nvidia.com/gpumem":"4096"}}},{"name":"b"}]})",
       {{"example.com/gpu-memory-mib", "4096"}}}},
+    {"kafkanodepools.kafka.strimzi.io",
+     {R"({"replicas":3,"roles":["broker"],"storage":{"type":"jbod","volumes":[
+          {"id":0,"type":"persistent-claim","size":"100Gi"},
+          {"id":1,"type":"persistent-claim","size":"50Gi"}]}})",
+      {{"example.com/kafka-nodes", "3"},
+       {"example.com/kafka-jbod-storage", "450Gi"},
+       {"example.com/kafka-storage", "0"}}}},
     {"rayclusters.ray.io",
      {R"({"workerGroupSpecs":[
           {"groupName":"gpu","replicas":4,"template":{"spec":{"containers":[
