@@ -64,8 +64,12 @@ TEST_CASE("cluster: a quota without a namespace has events and metrics", "[e2e][
   quotas.Create(a, SelectTeam(a, R"("hard":{"pods":"1"})"));
   const Daemon& daemon = s.StartDaemon();
   quotas.WaitUsed(a, {{"pods", "1"}});
-  CHECK_THAT(daemon.MetricsText(), Catch::Contains(R"(quota_used{namespace="",quota=")" + a +
-                                                   R"(",quota_api="cluster",resource="pods"} 1)"));
+  // The daemon's watch shows its own write a moment later.
+  Eventually("a metric has the usage", [&]() -> std::string {
+    const std::string series =
+        R"(quota_used{namespace="",quota=")" + a + R"(",quota_api="cluster",resource="pods"} 1)";
+    return daemon.MetricsText().find(series) != std::string::npos ? "" : "not there";
+  });
   s.api().MergePatch(ClusterQuotas::Path(a), HardPatch({{"pods", "0"}}));
   Eventually("an Event reports that usage exceeds the limit", [&]() -> std::string {
     return IsSaid(s.api(), a, "QuotaExceeded") ? "" : "no such event";

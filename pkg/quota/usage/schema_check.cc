@@ -15,7 +15,7 @@ constexpr int kDeepest = 16;
 constexpr std::size_t kMostParts = 64;
 // In messages.
 constexpr std::size_t kMostMembers = 8;
-constexpr std::size_t kMostOfName = 64;
+constexpr std::size_t kMostOfMember = 64;
 
 bool IsTrue(const json::Value& schema, std::string_view member) {
   const json::Value* value = schema.At({member});
@@ -35,7 +35,7 @@ std::string MembersText(std::vector<std::string_view> members, std::string_view 
                            [&](std::string_view member) { return Likeness(member, name); });
   const bool all = members.size() <= kMostMembers;
   if (!all) members.resize(kMostMembers);
-  for (std::string_view& member : members) member = base::Beginning(member, kMostOfName);
+  for (std::string_view& member : members) member = base::Beginning(member, kMostOfMember);
   return base::Join(members, ", ") + (all ? "" : " and others");
 }
 
