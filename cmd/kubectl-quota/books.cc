@@ -8,7 +8,7 @@
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
 #include "pkg/quota/uncountable_names.h"
-#include "pkg/quota/usage/usage_definition.h"
+#include "pkg/quota/usage/extended_evaluator.h"
 
 namespace kubectl_quota {
 namespace {
@@ -16,8 +16,6 @@ namespace {
 using inspect::Checked;
 using inspect::Piece;
 using json::Value;
-
-const api::GroupResource kSecrets{.group = "", .resource = "secrets"};
 
 const inspect::Counter* CounterOf(ApiBook& of, const Value& object) {
   return of.counters.Of(api::ApiVersion(object), api::Kind(object));
@@ -75,12 +73,10 @@ base::Result<void> Books::Add(inspect::Expansion expansion, base::WallTime now, 
   return {};
 }
 
-// Every kind can have a definition, but one: the daemon does not read Secrets.
 void Books::NoteUndefined(ApiBook& of, const inspect::Expansion& expansion, Checked& checked) {
   std::set<std::string> undefined;
   for (std::size_t i = 0; i < of.book.quotas().size(); ++i) {
-    for (const std::string& name : quota::UncountableNames(of.api, of.book.quotas()[i].hard)) {
-      if (!quota::usage::WhyNoName(name).empty()) continue;
+    for (const std::string& name : quota::UndefinedNames(of.api, of.book.quotas()[i].hard)) {
       undefined.insert("quota " + of.book.TitleOf(i) + " limits " + name);
     }
   }
@@ -88,7 +84,7 @@ void Books::NoteUndefined(ApiBook& of, const inspect::Expansion& expansion, Chec
   for (const Piece& piece : expansion.pieces) {
     const inspect::Counter* counter = CounterOf(of, piece.object);
     const bool may_use = counter != nullptr && counter->evaluator->revision == 0 &&
-                         counter->evaluator->resource != kSecrets;
+                         quota::usage::CanBeDefined(counter->evaluator->resource);
     if (!may_use) continue;
     for (const std::string& limit : undefined) {
       checked.unknown.push_back(piece.of.ToString() + ": " + limit +

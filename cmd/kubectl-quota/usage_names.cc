@@ -4,34 +4,27 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/quota/core/core_quota.h"
-#include "pkg/quota/usage/defined_evaluator.h"
 #include "pkg/quota/usage/definition_set.h"
 #include "pkg/quota/usage/extended_evaluator.h"
 
 namespace kubectl_quota {
 
 void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api) {
-  static const quota::QuotaApi core = quota::CoreQuotaApi();
-  if (api.CountsAs() != core.name || definitions.empty()) return;
+  if (!api.TakesDefinitions() || definitions.empty()) return;
   quota::usage::DefinitionSet set;
   for (const json::Value& definition : definitions) set.Put(definition);
-  const auto built_in = [](const api::GroupResource& resource) {
-    return core.evaluators.Find(resource);
-  };
   // The daemon has compared the paths with the schemas.
   const auto of_paths = [&](const std::string& name) -> quota::usage::Verdict {
     auto recorded = quota::usage::RecordedVerdict(set.stored().at(name));
     if (recorded.reason != quota::usage::kPathNotInSchema) return {};
     return recorded;
   };
-  const auto verdicts = set.Judge(built_in, of_paths);
+  const auto verdicts = set.Judge(quota::BuiltInEvaluator, of_paths);
   std::uint64_t revision = 0;
   for (const auto& [name, stored] : set.stored()) {
     if (!verdicts.at(name).reason.empty()) continue;
-    quota::Evaluator evaluator = quota::usage::EvaluatorOf(*stored.definition);
-    if (auto extended = built_in(evaluator.resource)) {
-      evaluator = quota::usage::Extended(std::move(extended), std::move(evaluator));
-    }
+    quota::Evaluator evaluator = quota::usage::EvaluatorOf(
+        *stored.definition, quota::BuiltInEvaluator(stored.definition->resource));
     evaluator.revision = ++revision;
     api.evaluators.Put(std::move(evaluator));
   }

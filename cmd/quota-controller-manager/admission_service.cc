@@ -166,7 +166,7 @@ admission::QuotaAdmitterOptions AdmissionService::AdmitterOptions() const {
                             std::string_view ns) {
     return !keeper_.IsAbsent(quota_api, resource, ns);
   };
-  options.definitions_known = [this] { return !definitions_known_ || definitions_known_(); };
+  options.definitions_known = [this] { return definitions_known_(); };
   return options;
 }
 

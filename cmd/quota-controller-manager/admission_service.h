@@ -119,7 +119,7 @@ class AdmissionService final : public webhook::StoredRulesListener {
   admission::RefusalReporter refusals_;
   std::map<std::string, client::ObjectReference, std::less<>> quota_types_;  // by quota API
   AdmissionObserver::OnRefused on_refused_;                                  // may be null
-  std::function<bool()> definitions_known_;                                  // null: always
+  std::function<bool()> definitions_known_ = [] { return true; };
   AdmissionObserver observer_;
   webhook::ExemptNamespaces exempt_;
   webhook::WebhookKeeper keeper_;

@@ -31,8 +31,8 @@ struct EngineOptions {
   // otherwise.
   AdmissionService* advised = nullptr;
   std::string not_enforced;  // why it is unexpectedly not enforced; logged at the start
-  // True once the definitions of usage are known. The controller waits a little for them, because
-  // their names would be counted a second time. Null: there are none.
+  // True once UsageDefinitions are known. The controller waits a little for them, so that it lists
+  // the objects of their kinds once. Null: its quota API takes none.
   std::function<bool()> definitions_known = {};
   bool applied = true;  // write AppliedClusterQuotas, if the quotas are ClusterQuotas
 };

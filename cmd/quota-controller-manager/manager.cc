@@ -236,7 +236,7 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                         .definitions_known = {},
                         .applied = options_.applied_cluster_quotas};
   if (!options_.charge_in_advance) options.controller.crowd.crowd = 0;
-  const bool takes_definitions = api.CountsAs() == "core";
+  const bool takes_definitions = api.TakesDefinitions();
   if (takes_definitions) options.definitions_known = [this] { return definitions_->Known(); };
   if (admission_ && base::IsOneOf(api.name, options_.enforced))
     options.admission = admission_.get();
@@ -281,10 +281,7 @@ void ManagerImpl::FollowDefinitions() {
                 for (Engine* engine : defining_) engine->Define(resource, by);
               },
           .use_of = [this](const api::GroupResource& resource) { return UseOf(resource); },
-          .built_in =
-              [core = quota::CoreQuotaApi()](const api::GroupResource& resource) {
-                return core.evaluators.Find(resource);
-              },
+          .built_in = quota::BuiltInEvaluator,
           .leading = [this] { return MayWrite(); }});
   if (admission_) admission_->SetDefinitionsKnown([this] { return definitions_->Known(); });
 }

@@ -10,7 +10,6 @@
 #include "pkg/api/object_meta.h"
 #include "pkg/api/time.h"
 #include "pkg/metrics/informer_metrics.h"
-#include "pkg/quota/usage/defined_evaluator.h"
 #include "pkg/quota/usage/extended_evaluator.h"
 
 namespace controllers {
@@ -182,11 +181,8 @@ bool DefinitionController::Define(const quota::usage::StoredDefinition& stored) 
   const auto known = defined_.find(stored.definition->name);
   Defined now{.definition = *stored.definition, .version = VersionOf(*stored.definition)};
   if (known != defined_.end() && known->second == now) return false;
-  quota::Evaluator evaluator = quota::usage::EvaluatorOf(*stored.definition);
-  evaluator.version = now.version;
-  if (auto built_in = hooks_.built_in(resource)) {
-    evaluator = quota::usage::Extended(std::move(built_in), std::move(evaluator));
-  }
+  quota::Evaluator evaluator =
+      quota::usage::EvaluatorOf(*stored.definition, hooks_.built_in(resource), now.version);
   evaluator.revision = ++revision_;
   LOG(INFO) << "usage is defined resource=" << resource.ToString()
             << " generation=" << stored.generation << " version=" << now.version;

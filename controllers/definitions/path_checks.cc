@@ -65,14 +65,18 @@ void PathChecks::Follow(
 
 // Of another version, or another kind, nothing is known yet.
 void PathChecks::Ask(Check& check, const DefinitionKinds& kinds) {
+  if (check.kinds == kinds) return;
+  check.kinds = kinds;
   std::vector<Question> questions;
   check.whole = true;
   const auto add = [&](const auto& kind, const std::vector<NamedPath>& paths) {
     if (paths.empty()) return;
-    if (!kind) check.whole = false;
-    if (!kind) return;
+    if (!kind) {
+      check.whole = false;
+      return;
+    }
     const auto same = std::ranges::find(check.questions, *kind, &Question::kind);
-    if (same != check.questions.end() && same->paths == paths) {
+    if (same != check.questions.end()) {
       questions.push_back(*same);
       return;
     }

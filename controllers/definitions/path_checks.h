@@ -34,6 +34,7 @@ namespace controllers {
 struct DefinitionKinds {
   std::optional<quota::usage::ServedKind> objects;
   std::optional<quota::usage::ServedKind> of_class;
+  bool operator==(const DefinitionKinds& other) const = default;
 };
 
 class PathChecks {
@@ -75,6 +76,7 @@ class PathChecks {
     base::TimePoint since;
     bool accepted = false;      // it has been in force
     std::string recorded = {};  // what its status says of its paths, until that is known
+    std::optional<DefinitionKinds> kinds = {};  // that `questions` are about
     std::vector<Question> questions = {};
     bool whole = false;  // all kinds are served, so there is a question about each path
   };

@@ -293,8 +293,6 @@ base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
   co_return NotFound(name);
 }
 
-// The list is consistent, because it names no version. An object that is deleted between this read
-// and the store is no harm: the client creates again, as after any such answer.
 base::Task<base::Result<std::optional<admission::ScaledObject>>> ObservedUsage::ReadScaled(
     const quota::Evaluator& evaluator, std::string ns, std::string name, base::TimePoint deadline) {
   std::optional<admission::ScaledObject> scaled;
@@ -328,6 +326,8 @@ base::Task<base::Result<std::optional<admission::ScaledObject>>> ObservedUsage::
   co_return scaled;
 }
 
+// The list is consistent, because it names no version. An object that is deleted between this read
+// and the store is no harm: the client creates again, as after any such answer.
 base::Task<bool> ObservedUsage::IsTaken(const quota::Evaluator& evaluator, std::string ns,
                                         std::string name, quota::Uid uid,
                                         base::TimePoint deadline) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "pkg/quota/uncountable_names.h"
+
 namespace controllers {
 namespace {
 
@@ -314,14 +316,7 @@ base::Error Tracker::WhyUnknown(const quota::Evaluator& evaluator) const {
 }
 
 bool Tracker::LacksScope(const quota::ScopeSelector& selector) const {
-  return std::ranges::any_of(selector, [&](const quota::ScopeRequirement& requirement) {
-    // Only those of definitions have a domain.
-    return requirement.scope.find('/') != std::string::npos &&
-           std::ranges::none_of(api_.evaluators, [&](const quota::Evaluator& evaluator) {
-             return std::ranges::find(evaluator.scopes, requirement.scope) !=
-                    evaluator.scopes.end();
-           });
-  });
+  return quota::HasUndefinedScope(api_, selector);
 }
 
 std::vector<const quota::Evaluator*> Tracker::Constrained() const {

@@ -46,10 +46,7 @@ bool LacksOldObject(const Review& review) {
 
 Ask::Ask(QuotaSource& source, const Review& review) : source_(source), review_(review) {
   CHECK(source_.open) << source_.api.name;
-  ++source_.asks;
 }
-
-Ask::~Ask() { --source_.asks; }
 
 std::unique_ptr<Ask> Ask::Of(QuotaSource& source, const Review& review) {
   const api::GroupResource resource = review.resource.WithoutVersion();

@@ -27,7 +27,6 @@ class Ask {
   // Returns null if quotas of this quota API never limit such a request. `source` must be open, and
   // its books are used until the ask is destroyed. `source` and `review` must outlive the ask.
   static std::unique_ptr<Ask> Of(QuotaSource& source, const Review& review);
-  ~Ask();
   Ask(const Ask&) = delete;
   Ask& operator=(const Ask&) = delete;
 
@@ -75,6 +74,7 @@ class Ask {
   base::Result<void> Resolve();
 
   QuotaSource& source_;
+  const UsesBooks uses_{source_};
   const Review& review_;
   // Shared, because a UsageDefinition may change while the request waits.
   std::shared_ptr<const quota::Evaluator> evaluator_;

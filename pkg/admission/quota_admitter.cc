@@ -11,7 +11,6 @@
 #include "pkg/admission/answers.h"
 #include "pkg/base/text.h"
 #include "pkg/quota/uncountable_names.h"
-#include "pkg/quota/usage/usage_definition.h"
 
 namespace admission {
 namespace {
@@ -22,39 +21,15 @@ constexpr std::chrono::milliseconds kPoll{10};
 
 bool IsCluster(const quota::QuotaApi& api) { return api.form.cluster; }
 
-// The quota API that has definitions of usage, and those that count as it does.
-constexpr std::string_view kTakesDefinitions = "core";
-
-// While it exists, the books of an open source stay.
-class Uses {
- public:
-  explicit Uses(QuotaSource& source) : source_(source) { ++source_.asks; }
-  ~Uses() { --source_.asks; }
-  Uses(const Uses&) = delete;
-  Uses& operator=(const Uses&) = delete;
-
- private:
-  QuotaSource& source_;
-};
-
 // True if the quota has a name or a scope that only a definition can explain.
 bool NamesUndefined(const quota::QuotaApi& api, const quota::Quota& quota) {
-  const auto may_be_defined = [](std::string_view name) {
-    return quota::usage::WhyNoName(name).empty();
-  };
-  if (std::ranges::any_of(quota::UncountableNames(api, quota.hard), may_be_defined)) return true;
-  return std::ranges::any_of(quota.selector, [&](const quota::ScopeRequirement& one) {
-    const bool known = std::ranges::any_of(api.evaluators, [&](const quota::Evaluator& evaluator) {
-      return base::IsOneOf(one.scope, evaluator.scopes);
-    });
-    return !known && may_be_defined(one.scope);
-  });
+  return !quota::UndefinedNames(api, quota.hard).empty() ||
+         quota::HasUndefinedScope(api, quota.selector);
 }
 
 // True if the API server has called because of a rule for this quota API.
 bool IsCalledFor(const QuotaSource& source, const Review& review) {
-  const auto& names = review.called_for;
-  return std::ranges::find(names, source.api.name) != names.end();
+  return base::IsOneOf(source.api.name, review.called_for);
 }
 
 }  // namespace
@@ -150,10 +125,9 @@ base::Task<bool> QuotaAdmitter::IsUndecided(QuotaSource& source,
     co_return review.called_for.empty() ? MayBeCalledFor(source, review)
                                         : IsCalledFor(source, review);
   }
-  const bool all_known = !options_.definitions_known || options_.definitions_known();
-  if (all_known || source.api.CountsAs() != kTakesDefinitions) co_return false;
+  if (options_.definitions_known() || !source.api.TakesDefinitions()) co_return false;
   if (!Concerns(source, review)) co_return false;
-  const Uses uses(source);
+  const UsesBooks uses(source);
   const auto refreshed = co_await source.book->Refresh(review.ns, pending->deadline);
   if (!refreshed) co_return false;  // Begin() says so
   co_return std::ranges::any_of(source.book->Quotas(review.ns).quotas, [&](const BookedQuota& one) {
@@ -163,8 +137,7 @@ base::Task<bool> QuotaAdmitter::IsUndecided(QuotaSource& source,
 
 bool QuotaAdmitter::IsAllKnown() const {
   const auto is_known = [](const auto& source) { return source->known || source->advises; };
-  return std::ranges::all_of(sources_, is_known) &&
-         (!options_.definitions_known || options_.definitions_known());
+  return std::ranges::all_of(sources_, is_known) && options_.definitions_known();
 }
 
 base::Task<std::optional<Answer>> QuotaAdmitter::AwaitKnown(

@@ -58,8 +58,8 @@ struct QuotaAdmitterOptions {
                      std::string_view ns)>
       may_call = nullptr;
   // False while it is not known which names and scopes are defined (UsageDefinitions), besides
-  // those of the program. Null: always true.
-  std::function<bool()> definitions_known = nullptr;
+  // those of the program. Never null.
+  std::function<bool()> definitions_known = [] { return true; };
 };
 
 class QuotaAdmitter final : public Admitter {

@@ -25,4 +25,16 @@ struct QuotaSource {
   std::size_t asks = 0;           // reviews that use the books
 };
 
+// While it exists, the books of the source stay. REQUIRES: the source is open.
+class UsesBooks {
+ public:
+  explicit UsesBooks(QuotaSource& source) : source_(source) { ++source_.asks; }
+  ~UsesBooks() { --source_.asks; }
+  UsesBooks(const UsesBooks&) = delete;
+  UsesBooks& operator=(const UsesBooks&) = delete;
+
+ private:
+  QuotaSource& source_;
+};
+
 }  // namespace admission

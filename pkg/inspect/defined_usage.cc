@@ -21,27 +21,6 @@ base::Error WrongDefinition(const Manifest& manifest, const std::string& why) {
           .message = manifest.where + ": " + NameOf(manifest.object).ToString() + ": " + why};
 }
 
-std::shared_ptr<const quota::Evaluator> BuiltIn(const api::GroupResource& resource) {
-  static const quota::QuotaApi core = quota::CoreQuotaApi();
-  return core.evaluators.Find(resource);
-}
-
-// Without the classes of a built-in kind, which the definition says nothing about.
-quota::Evaluator EvaluatorFor(const UsageDefinition& definition) {
-  quota::Evaluator evaluator = quota::usage::EvaluatorOf(definition);
-  auto built_in = BuiltIn(definition.resource);
-  if (built_in == nullptr) return evaluator;
-  auto classes = std::move(evaluator.classes);
-  evaluator.classes.reset();
-  evaluator = quota::usage::Extended(std::move(built_in), std::move(evaluator));
-  evaluator.classes = std::move(classes);
-  return evaluator;
-}
-
-bool HasEnded(const quota::Evaluator& evaluator, const quota::Facts& facts) {
-  return !evaluator.until_ended.empty() && facts.usage.Find(evaluator.until_ended) == nullptr;
-}
-
 std::vector<quota::Attribute> ScopesOf(const UsageDefinition& definition,
                                        std::vector<quota::Attribute> attributes) {
   std::erase_if(attributes, [&](const quota::Attribute& one) {
@@ -79,11 +58,12 @@ base::Result<void> DefinitionBook::Add(const Manifest& definition) {
                                              ", too");
     }
   }
-  if (const auto built_in = BuiltIn(parsed->resource)) {
-    const std::string why = quota::usage::WhyNotExtended(*built_in, *parsed);
-    if (!why.empty()) return WrongDefinition(definition, "spec.resource: " + why);
-  }
-  quota::Evaluator evaluator = EvaluatorFor(*parsed);
+  const auto built_in = quota::BuiltInEvaluator(parsed->resource);
+  const std::string why = built_in ? quota::usage::WhyNotExtended(*built_in, *parsed) : "";
+  if (!why.empty()) return WrongDefinition(definition, "spec.resource: " + why);
+  quota::Evaluator evaluator = quota::usage::EvaluatorOf(*parsed, built_in);
+  if (built_in && built_in->classes)
+    evaluator.classes.reset();  // the definition says nothing of it
   quota::ClassTable classes;
   if (evaluator.classes) {
     classes = quota::ClassTable(evaluator.classes->missing, evaluator.classes->called);
@@ -158,7 +138,8 @@ base::Result<std::optional<DefinedUsage>> DefinitionBook::UsageOf(
   auto facts = entry.evaluator.facts_of(object, {});
   if (!facts) return facts.error();
   auto explanation = quota::usage::Explain(entry.definition, object);
-  if (HasEnded(entry.evaluator, facts->now)) explanation = {.unknown = {}, .idle = "it has ended"};
+  if (quota::usage::HasEnded(entry.evaluator, facts->now))
+    explanation = {.unknown = {}, .idle = "it has ended"};
   const quota::ResourceList usage = Resolve(entry, facts->now, explanation.unknown);
   DefinedUsage used{.api_version = std::string(api::ApiVersion(object)),
                     .kind = std::string(api::Kind(object)),

@@ -42,6 +42,10 @@ struct QuotaApi {
   // The name under which all quota APIs count that count alike.
   [[nodiscard]] const std::string& CountsAs() const { return counts_as.empty() ? name : counts_as; }
 
+  // True if UsageDefinitions say further names and scopes: of ResourceQuota, and of what counts as
+  // it does.
+  [[nodiscard]] bool TakesDefinitions() const { return CountsAs() == "core"; }
+
   std::string name;  // "core": the word of --quota-apis, metrics and logs
   api::GroupVersionResource resource;
   std::string kind;  // "ResourceQuota"

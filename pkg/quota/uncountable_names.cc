@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "pkg/base/text.h"
+#include "pkg/quota/usage/usage_definition.h"
+
 namespace quota {
 
 std::vector<std::string> UncountableNames(const QuotaApi& api, const ResourceList& hard) {
@@ -16,6 +19,22 @@ std::vector<std::string> UncountableNames(const QuotaApi& api, const ResourceLis
     if (!owned && !countable) names.push_back(name);
   }
   return names;
+}
+
+std::vector<std::string> UndefinedNames(const QuotaApi& api, const ResourceList& hard) {
+  std::vector<std::string> names = UncountableNames(api, hard);
+  std::erase_if(names, [](const std::string& name) { return !usage::WhyNoName(name).empty(); });
+  return names;
+}
+
+bool HasUndefinedScope(const QuotaApi& api, const ScopeSelector& selector) {
+  return std::ranges::any_of(selector, [&](const ScopeRequirement& requirement) {
+    // Only those of definitions have a domain.
+    return requirement.scope.find('/') != std::string::npos &&
+           std::ranges::none_of(api.evaluators, [&](const Evaluator& evaluator) {
+             return base::IsOneOf(requirement.scope, evaluator.scopes);
+           });
+  });
 }
 
 }  // namespace quota

@@ -1,6 +1,6 @@
 #pragma once
 
-// The limits that have no effect. Pure; any thread.
+// The limits and scopes that have no effect. Pure; any thread.
 
 #include <string>
 #include <vector>
@@ -11,5 +11,11 @@ namespace quota {
 
 // The names of `hard` that this quota API never counts, whatever the server serves.
 std::vector<std::string> UncountableNames(const QuotaApi& api, const ResourceList& hard);
+
+// Of these, the names that a UsageDefinition may explain.
+std::vector<std::string> UndefinedNames(const QuotaApi& api, const ResourceList& hard);
+
+// True if the selector has a scope that a UsageDefinition may explain, and no evaluator has.
+bool HasUndefinedScope(const QuotaApi& api, const ScopeSelector& selector);
 
 }  // namespace quota

@@ -16,4 +16,9 @@ QuotaApi CoreQuotaApi() {
   };
 }
 
+std::shared_ptr<const Evaluator> BuiltInEvaluator(const api::GroupResource& resource) {
+  static const Evaluators all = core::AllEvaluators();
+  return all.Find(resource);
+}
+
 }  // namespace quota

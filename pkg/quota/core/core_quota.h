@@ -4,6 +4,7 @@
 // (kubernetes v1.36.3, pkg/quota/v1/evaluator/core and pkg/apis/core/validation). Each file of
 // evaluators/ is an evaluator; add a file to add one. Values; any thread.
 
+#include <memory>
 #include <vector>
 
 #include "pkg/quota/quota.h"
@@ -11,6 +12,9 @@
 namespace quota {
 
 QuotaApi CoreQuotaApi();
+
+// The evaluator of a kind that Kubernetes' own names count; null: there is none.
+std::shared_ptr<const Evaluator> BuiltInEvaluator(const api::GroupResource& resource);
 
 namespace core {
 

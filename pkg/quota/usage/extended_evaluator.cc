@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pkg/quota/count_name.h"
+#include "pkg/quota/usage/defined_evaluator.h"
 
 namespace quota::usage {
 namespace {
@@ -20,10 +21,6 @@ std::vector<T> Merged(const std::vector<T>& a, const std::vector<T>& b) {
   std::set<T> all(a.begin(), a.end());
   all.insert(b.begin(), b.end());
   return {all.begin(), all.end()};
-}
-
-bool HasEnded(const Evaluator& built_in, const Facts& facts) {
-  return !built_in.until_ended.empty() && facts.usage.Find(built_in.until_ended) == nullptr;
 }
 
 // Adds what a definition says of the object. Both count the object itself, so that is left out.
@@ -109,6 +106,14 @@ Guard GuardOf(const Both& both) {
 
 }  // namespace
 
+bool CanBeDefined(const api::GroupResource& resource) {
+  return resource != api::GroupResource{.group = "", .resource = "secrets"};
+}
+
+bool HasEnded(const Evaluator& evaluator, const Facts& facts) {
+  return !evaluator.until_ended.empty() && facts.usage.Find(evaluator.until_ended) == nullptr;
+}
+
 Evaluator Extended(std::shared_ptr<const Evaluator> built_in, Evaluator defined) {
   const Both both{std::move(built_in), std::make_shared<const Evaluator>(std::move(defined))};
   Evaluator extended = *both.first;
@@ -131,11 +136,16 @@ Evaluator Extended(std::shared_ptr<const Evaluator> built_in, Evaluator defined)
   return extended;
 }
 
+Evaluator EvaluatorOf(const UsageDefinition& definition, std::shared_ptr<const Evaluator> built_in,
+                      std::string version) {
+  Evaluator evaluator = EvaluatorOf(definition);
+  evaluator.version = std::move(version);
+  if (built_in == nullptr) return evaluator;
+  return Extended(std::move(built_in), std::move(evaluator));
+}
+
 std::string WhyNotExtended(const Evaluator& built_in, const UsageDefinition& definition) {
-  // Whoever may create a definition would make the daemon read what Secrets contain.
-  if (built_in.resource == api::GroupResource{.group = "", .resource = "secrets"}) {
-    return "the daemon does not read what Secrets contain";
-  }
+  if (!CanBeDefined(built_in.resource)) return "the daemon does not read what Secrets contain";
   const bool has_class = std::ranges::any_of(
       definition.amounts, [](const Amount& amount) { return amount.of_class.has_value(); });
   if (built_in.classes && has_class) {

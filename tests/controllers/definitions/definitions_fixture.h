@@ -61,23 +61,19 @@ struct Definitions {
                                      .client = &cluster,
                                      .reflector = {.seed = 1}},
         *served,
-        controllers::DefinitionHooks{
-            .define =
-                [this](const api::GroupResource& resource,
-                       const std::optional<quota::Evaluator>& by) {
-                  ++changes;
-                  if (by) {
-                    defined.insert_or_assign(resource.resource, *by);
-                  } else {
-                    CHECK(defined.erase(resource.resource) == 1);
-                  }
-                },
-            .use_of = [this](const api::GroupResource&) { return use; },
-            .built_in =
-                [core = quota::CoreQuotaApi()](const api::GroupResource& resource) {
-                  return core.evaluators.Find(resource);
-                },
-            .leading = [this] { return leads; }});
+        controllers::DefinitionHooks{.define =
+                                         [this](const api::GroupResource& resource,
+                                                const std::optional<quota::Evaluator>& by) {
+                                           ++changes;
+                                           if (by) {
+                                             defined.insert_or_assign(resource.resource, *by);
+                                           } else {
+                                             CHECK(defined.erase(resource.resource) == 1);
+                                           }
+                                         },
+                                     .use_of = [this](const api::GroupResource&) { return use; },
+                                     .built_in = quota::BuiltInEvaluator,
+                                     .leading = [this] { return leads; }});
     running = std::make_unique<base::TaskGroup>(io.get_executor());
     running->Spawn("definitions", [this] { return controller->Run(); });
     scheduler.RunUntilIdle();
