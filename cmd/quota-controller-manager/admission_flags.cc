@@ -19,8 +19,10 @@
 DECLARE_string(quota_apis);
 
 DEFINE_string(
-    enforce, "cluster,karmada",
+    enforce, "defined,cluster,karmada",
     "Quota APIs that this daemon enforces at admission, separated by commas. Empty: none. "
+    "defined: of ResourceQuotas only the limits on names of UsageDefinitions, beside the API "
+    "server's own plugin. "
     "Name core or ironcore only if that API server's own plugin is off "
     "(--disable-admission-plugins=ResourceQuota).");
 DEFINE_string(admission_bind_address, ":9443",
@@ -72,6 +74,9 @@ namespace manager {
 namespace {
 
 using command_line::BadFlag;
+
+// Parts of ResourceQuotas, which are counted with them.
+constexpr const char* kDefined = "defined";
 
 // Sets how the API server reaches us. Not needed if the admin manages the webhook configuration.
 base::Result<void> ParseEndpoint(Options& options) {
@@ -171,9 +176,11 @@ base::Result<std::optional<api::LabelRequirement>> ParseExemptSelector() {
 // then reduced. An explicit --enforce is an error: who sets it relies on it.
 base::Result<std::vector<std::string>> ParseEnforced(const std::vector<std::string>& counted,
                                                      bool answers) {
-  auto enforced = ParseQuotaApis(FLAGS_enforce);
+  auto enforced = ParseQuotaApis(FLAGS_enforce, {kDefined});
   if (!enforced) return BadFlag("enforce", enforced.error().message);
-  const auto not_counted = [&](const std::string& name) { return !base::IsOneOf(name, counted); };
+  const auto not_counted = [&](const std::string& name) {
+    return !base::IsOneOf(name == kDefined ? "core" : name, counted);
+  };
   if (gflags::GetCommandLineFlagInfoOrDie("enforce").is_default) {
     if (!answers) enforced->clear();
     std::erase_if(*enforced, not_counted);

@@ -140,6 +140,11 @@ bool AdmissionService::IsGuarded(const std::string& quota_api, const api::GroupR
 }
 
 void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) {
+  if (const auto part = wholes_.find(quota_api); part != wholes_.end()) {
+    admission::Refusal by_whole = refusal;
+    by_whole.quota_uid = uid_of_whole_(refusal.quota);
+    return OnRefusal(part->second, by_whole);
+  }
   if (on_refused_) on_refused_(quota_api, refusal);
   if (refusal.mode == quota::ClusterSpec::Enforcement::kAudit) return;
   const auto type = quota_types_.find(quota_api);
@@ -153,6 +158,7 @@ void AdmissionService::NoteType(const quota::QuotaApi& api) {
                             .name = "",
                             .uid = "",
                             .resource_version = ""};
+  if (!api.part_of.empty()) wholes_[api.name] = api.part_of;
 }
 
 admission::QuotaAdmitterOptions AdmissionService::AdmitterOptions() const {

@@ -9,20 +9,23 @@
 namespace manager {
 namespace {
 
-constexpr std::array<std::string_view, 4> kQuotaApis{"core", "cluster", "karmada", "ironcore"};
+constexpr std::array kQuotaApis{"core", "cluster", "karmada", "ironcore"};
 
 }  // namespace
 
-base::Result<std::vector<std::string>> ParseQuotaApis(const std::string& text) {
+base::Result<std::vector<std::string>> ParseQuotaApis(const std::string& text,
+                                                      const std::vector<std::string>& further) {
+  std::vector<std::string> known(kQuotaApis.begin(), kQuotaApis.end());
+  known.insert(known.end(), further.begin(), further.end());
   std::vector<std::string> apis;
   std::istringstream list(text);
   for (std::string name; std::getline(list, name, ',');) {
-    if (!base::IsOneOf(name, kQuotaApis)) {
+    if (!base::IsOneOf(name, known)) {
       return base::Error{.code = base::ErrorCode::kInvalidArgument,
                          .message = std::string("unknown quota API \"")
                                         .append(name)
                                         .append("\" (known: ")
-                                        .append(base::Join(kQuotaApis, ", "))
+                                        .append(base::Join(known, ", "))
                                         .append(")")};
     }
     if (!base::IsOneOf(name, apis)) apis.push_back(name);

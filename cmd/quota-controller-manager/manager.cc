@@ -3,9 +3,11 @@
 #include <glog/logging.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
+#include <iterator>
 
 #include "cmd/quota-controller-manager/admission_service.h"
 #include "cmd/quota-controller-manager/descriptors.h"
@@ -17,7 +19,7 @@
 #include "cmd/quota-controller-manager/secure_metrics.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
 #include "cmd/quota-controller-manager/stages.h"
-#include "controllers/definitions/definition_controller.h"
+#include "cmd/quota-controller-manager/usage_service.h"
 #include "pkg/accounting/timing.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
@@ -36,6 +38,7 @@
 #include "pkg/metrics/process_metrics.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/defined/defined_quota.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
 #include "pkg/webhook/webhook_remover.h"
@@ -99,7 +102,9 @@ class ManagerImpl final : public Manager {
   // What the watches of this name need.
   [[nodiscard]] controllers::TrackingContext ContextOf(std::string name);
   void FollowDefinitions();
-  [[nodiscard]] controllers::DefinedUse UseOf(const api::GroupResource& resource) const;
+  [[nodiscard]] bool Enforces(std::string_view quota_api) const {
+    return admission_ && base::IsOneOf(quota_api, options_.enforced);
+  }
   [[nodiscard]] std::optional<controllers::Unenforced> TurnedOff() const;
   void AddStages(Stages& stages);
   base::Task<void> Work();
@@ -134,8 +139,7 @@ class ManagerImpl final : public Manager {
   std::string own_namespace_;                         // of the webhook's Service
   std::unique_ptr<QuotaSeries> quota_series_;
   std::vector<std::unique_ptr<Engine>> engines_;
-  std::vector<Engine*> defining_;  // those whose names UsageDefinitions add to
-  std::unique_ptr<controllers::DefinitionController> definitions_;  // null: no such engine
+  std::unique_ptr<UsageService> usage_;  // null: no engine takes UsageDefinitions
   std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read metrics
   std::vector<std::unique_ptr<http::Server>> servers_;
   bool stopping_ = false;
@@ -220,6 +224,7 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
   }
   FollowDefinitions();
   AddEngine(quota::CoreQuotaApi());
+  AddEngine(quota::DefinedQuotaApi());
   AddEngine(quota::ClusterQuotaApi());
   AddEngine(quota::KarmadaQuotaApi());
   AddEngine(quota::IroncoreQuotaApi());
@@ -227,7 +232,8 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
 }
 
 void ManagerImpl::AddEngine(quota::QuotaApi api) {
-  if (!base::IsOneOf(api.name, options_.quota_apis)) return;
+  const std::string& counted = api.part_of.empty() ? api.name : api.part_of;
+  if (!base::IsOneOf(counted, options_.quota_apis)) return;
   EngineOptions options{.context = ContextOf(api.name),
                         .controller = {.resync_period = options_.resync_period,
                                        .write_timeout = kWriteTimeout,
@@ -236,13 +242,11 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
                         .definitions_known = {},
                         .applied = options_.applied_cluster_quotas};
   if (!options_.charge_in_advance) options.controller.crowd.crowd = 0;
-  const bool takes_definitions = api.TakesDefinitions();
-  if (takes_definitions) options.definitions_known = [this] { return definitions_->Known(); };
-  if (admission_ && base::IsOneOf(api.name, options_.enforced))
-    options.admission = admission_.get();
+  if (usage_) usage_->Prepare(api, options);
+  if (Enforces(api.name)) options.admission = admission_.get();
   // Only ResourceQuotas are enforced by the API server itself, after its webhooks.
   const bool by_plugin = api.name == "core" && options.admission == nullptr;
-  if (admission_ && by_plugin && base::IsOneOf("cluster", options_.enforced)) {
+  if (by_plugin && (Enforces("cluster") || Enforces("defined"))) {
     options.advised = admission_.get();
   }
   if (remover_ && api.form.cluster) options.controller.unenforced = [this] { return TurnedOff(); };
@@ -250,10 +254,13 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
     options.not_enforced =
         "set --admission-service or --admission-url, by which the API server reaches the webhook";
   }
+  const bool takes_definitions = api.TakesDefinitions();
+  const bool is_part = !api.part_of.empty();
   engines_.push_back(
       std::make_unique<Engine>(std::move(api), *served_, shared_, std::move(options)));
-  if (takes_definitions) defining_.push_back(engines_.back().get());
+  if (takes_definitions) usage_->Add(*engines_.back());
   engines_.back()->AddChecks(health_);
+  if (is_part) return;  // the series of the whole show what it limits
   quota_series_->Add(engines_.back()->name(),
                      [engine = engines_.back().get()] { return engine->store(); });
 }
@@ -268,35 +275,21 @@ controllers::TrackingContext ManagerImpl::ContextOf(std::string name) {
           .events = events_.get()};
 }
 
-// ResourceQuotas and ClusterQuotas count alike. No other quota API takes names of others.
+// ResourceQuotas, with their parts, and ClusterQuotas count alike. No other quota API takes names of
+// others.
 void ManagerImpl::FollowDefinitions() {
-  if (!base::IsOneOf("core", options_.quota_apis) && !base::IsOneOf("cluster", options_.quota_apis))
-    return;
-  definitions_ = std::make_unique<controllers::DefinitionController>(
+  const auto counted = [this](std::string_view quota_api) {
+    return base::IsOneOf(quota_api, options_.quota_apis);
+  };
+  if (!counted("core") && !counted("cluster")) return;
+  usage_ = std::make_unique<UsageService>(
       ContextOf("definitions"), *served_,
-      controllers::DefinitionHooks{
-          .define =
-              [this](const api::GroupResource& resource,
-                     const std::optional<quota::Evaluator>& by) {
-                for (Engine* engine : defining_) engine->Define(resource, by);
-              },
-          .use_of = [this](const api::GroupResource& resource) { return UseOf(resource); },
-          .built_in = quota::BuiltInEvaluator,
-          .leading = [this] { return MayWrite(); }});
-  if (admission_) admission_->SetDefinitionsKnown([this] { return definitions_->Known(); });
-}
-
-controllers::DefinedUse ManagerImpl::UseOf(const api::GroupResource& resource) const {
-  for (const Engine* engine : defining_) {
-    const controllers::TrackedResource* const tracked = engine->Tracked(resource);
-    if (tracked == nullptr) continue;
-    return {.watched = true,
-            .synced = tracked->synced(),
-            .forbidden = tracked->state().forbidden,
-            .trouble = tracked->state().trouble,
-            .objects = tracked->ledger().size()};
-  }
-  return {};
+      UsageService::Settings{.leading = [this] { return MayWrite(); },
+                             .whole_resource_quotas = Enforces("core"),
+                             .decides_parts = Enforces("defined")});
+  if (!admission_) return;
+  admission_->SetDefinitionsKnown([this] { return usage_->Known(); });
+  admission_->SetUidOfWhole([this](const auto& key) { return usage_->ResourceQuotaUid(key); });
 }
 
 // A daemon that only counts has promised nothing, unless one of its installation enforced before.
@@ -390,9 +383,7 @@ void ManagerImpl::AddStages(Stages& stages) {
   for (const std::unique_ptr<Engine>& engine : engines_) {
     engines.push_back({"engine " + engine->name(), [&engine] { return engine->Run(); }});
   }
-  if (definitions_) {
-    engines.push_back({"definitions", [this] { return definitions_->Run(); }});
-  }
+  if (usage_) std::ranges::move(usage_->Tasks(), std::back_inserter(engines));
   stages.Add(std::move(engines));
   stages.Add({{"leadership", [this] { return leadership_->Run(); }}});
   stages.Add({{"events", [this] { return events_->Run(); }}});

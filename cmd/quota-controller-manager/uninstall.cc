@@ -3,10 +3,12 @@
 #include <iostream>
 
 #include "cmd/quota-controller-manager/run_once.h"
-#include "cmd/quota-controller-manager/uninstall_applied.h"
+#include "cmd/quota-controller-manager/uninstall_objects.h"
+#include "controllers/applied/applied_object.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/leader/lease_lock.h"
+#include "pkg/quota/defined/defined_quota.h"
 #include "pkg/webhook/certificate_secret.h"
 #include "pkg/webhook/ownership.h"
 #include "pkg/webhook/removal.h"
@@ -24,8 +26,8 @@ constexpr std::chrono::milliseconds kUntilRestored = 3s;
 // The assumed duration of a lease without one.
 constexpr std::chrono::seconds kLeaseDuration = 15s;
 constexpr std::chrono::milliseconds kLook = 500ms;
-// For all AppliedClusterQuotas together.
-constexpr std::chrono::minutes kAppliedDuration{5};
+// For all objects of a kind together.
+constexpr std::chrono::minutes kObjectsDuration{5};
 constexpr int kTries = 5;  // others may write at the same time
 
 const api::GroupVersionResource kLeases{"coordination.k8s.io", "v1", "leases"};
@@ -36,7 +38,10 @@ struct Target {
   std::string path;
 };
 
-const Target kAllApplied{"appliedclusterquotas", ""};
+// What daemons write into namespaces.
+std::vector<api::GroupVersionResource> WrittenObjects() {
+  return {controllers::AppliedResource(), quota::DefinedQuotas()};
+}
 
 base::Error Failure(std::string message) {
   return {.code = base::ErrorCode::kUnavailable, .message = std::move(message)};
@@ -60,16 +65,16 @@ class Uninstaller {
   base::Task<base::Result<void>> Run();
 
  private:
-  void Say(const Target& target, std::string_view what_became) {
-    out_ << target.what << ": " << what_became << std::endl;
+  void Say(const std::string& what, std::string_view what_became) {
+    out_ << what << ": " << what_became << std::endl;
   }
   // nullopt: the object does not exist.
   base::Task<base::Result<std::optional<json::Value>>> Get(Target target);
   base::Task<base::Result<void>> AwaitLease();
   base::Task<base::Result<webhook::Removal::Kind>> Remove(Target target);
-  base::Task<base::Result<void>> RemoveAllApplied();
-  // `applied`: our AppliedClusterQuotas were removed, too.
-  base::Task<base::Result<void>> CheckStaysAway(bool applied);
+  base::Task<base::Result<void>> RemoveAll(api::GroupVersionResource resource);
+  // `removed`: of these our objects were removed, too.
+  base::Task<base::Result<void>> CheckStaysAway(std::vector<api::GroupVersionResource> removed);
 
   client::ApiClient& client_;
   base::Scheduler& scheduler_;
@@ -101,7 +106,7 @@ base::Task<base::Result<void>> Uninstaller::AwaitLease() {
     if (!*lease || (*lease)->holder.empty()) co_return base::Result<void>();
     if (first_renewal.empty()) {
       first_renewal = (*lease)->renew_time;
-      Say(lease_, "held by " + (*lease)->holder + ", waiting to see whether it is renewed");
+      Say(lease_.what, "held by " + (*lease)->holder + ", waiting to see whether it is renewed");
     }
     if ((*lease)->renew_time != first_renewal) {
       co_return Failure(
@@ -125,24 +130,25 @@ base::Task<base::Result<webhook::Removal::Kind>> Uninstaller::Remove(Target targ
   if (!removed) co_return removed.error();
   switch (removed->kind) {
     case Kind::kDeleted:
-      Say(target, "deleted");
+      Say(target.what, "deleted");
       break;
     case Kind::kAbsent:
-      Say(target, "there is none");
+      Say(target.what, "there is none");
       break;
     case Kind::kNotOurs:
-      Say(target, "does not have our label, left unchanged");
+      Say(target.what, "does not have our label, left unchanged");
       break;
     case Kind::kAnothers:
-      Say(target, "belongs to the installation " + removed->installation + ", left unchanged");
+      Say(target.what, "belongs to the installation " + removed->installation + ", left unchanged");
       break;
   }
   co_return removed->kind;
 }
 
-base::Task<base::Result<void>> Uninstaller::RemoveAllApplied() {
-  auto removal = co_await RemoveApplied(client_, scheduler_, scheduler_.Now() + kAppliedDuration);
-  if (!removal) co_return removal.error().Wrap(kAllApplied.what);
+base::Task<base::Result<void>> Uninstaller::RemoveAll(api::GroupVersionResource resource) {
+  const base::TimePoint until = scheduler_.Now() + kObjectsDuration;
+  auto removal = co_await RemoveObjects(client_, scheduler_, resource, until);
+  if (!removal) co_return removal.error().Wrap(resource.resource);
   std::string became = "there is none";
   if (removal->deleted > 0) {
     became = std::to_string(removal->deleted) + " deleted in " +
@@ -151,18 +157,19 @@ base::Task<base::Result<void>> Uninstaller::RemoveAllApplied() {
   if (removal->foreign > 0) {
     became += ", " + std::to_string(removal->foreign) + " without our label left unchanged";
   }
-  Say(kAllApplied, became);
+  Say(resource.resource, became);
   co_return base::Result<void>();
 }
 
-// Finds a running daemon without a lease: it restores the configuration and AppliedClusterQuotas.
-base::Task<base::Result<void>> Uninstaller::CheckStaysAway(bool applied) {
+// Finds a running daemon without a lease: it restores the configuration and its objects.
+base::Task<base::Result<void>> Uninstaller::CheckStaysAway(
+    std::vector<api::GroupVersionResource> removed) {
   co_await scheduler_.Sleep(kUntilRestored);
-  if (applied) {
-    const auto any = co_await AnyApplied(client_);
+  for (const api::GroupVersionResource& resource : removed) {
+    const auto any = co_await AnyObject(client_, resource);
     if (!any) co_return any.error();
     if (*any) {
-      co_return Failure(kAllApplied.what +
+      co_return Failure(resource.resource +
                         " were created again by a daemon that still runs: stop it");
     }
   }
@@ -181,14 +188,22 @@ base::Task<base::Result<void>> Uninstaller::Run() {
   if (!kind) co_return kind.error();
   // The daemons of that installation write them, too, and nothing distinguishes theirs.
   const bool anothers = *kind == webhook::Removal::Kind::kAnothers;
-  if (anothers) Say(kAllApplied, "left unchanged, too");
   // Returned at the end: if some are left, the other objects are removed all the same.
-  base::Result<void> applied;
-  if (!anothers) {
-    auto removed = co_await RemoveAllApplied();
-    applied = std::move(removed);
+  base::Result<void> objects;
+  std::vector<api::GroupVersionResource> removed_objects;
+  for (const api::GroupVersionResource& resource : WrittenObjects()) {
+    if (anothers) {
+      Say(resource.resource, "left unchanged, too");
+      continue;
+    }
+    auto removed = co_await RemoveAll(resource);
+    if (removed) {
+      removed_objects.push_back(resource);
+    } else if (objects) {
+      objects = std::move(removed);
+    }
   }
-  done = co_await CheckStaysAway(!anothers && applied);
+  done = co_await CheckStaysAway(std::move(removed_objects));
   if (!done) co_return done;
   if (options_.admission_service) {
     const api::ObjectKey secret = webhook::SecretCertificatesOf(*options_.admission_service).secret;
@@ -199,7 +214,7 @@ base::Task<base::Result<void>> Uninstaller::Run() {
   // Last, so that a repeated --uninstall still finds a running daemon by its lease.
   const auto removed = co_await Remove(lease_);
   if (!removed) co_return removed.error();
-  co_return applied;
+  co_return objects;
 }
 
 }  // namespace

@@ -159,6 +159,7 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   tracker_.OnQuota(before, after);
   if (cluster_) cluster_->OnQuota(before, after);
   if (listener_ != nullptr) listener_->OnClusterQuota(before, after);
+  if (options_.on_quota) options_.on_quota(after != nullptr ? after->key : before->key);
   const bool renamed = before == nullptr || after == nullptr || before->hard != after->hard;
   if (renamed || LimitsElsewhere(*before, *after)) NoticeConstraints();
   reporter_.OnQuota(before, after);

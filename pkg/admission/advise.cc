@@ -5,6 +5,7 @@
 
 #include "pkg/admission/answers.h"
 #include "pkg/admission/quota_admitter.h"
+#include "pkg/quota/usage/usage_definition.h"
 
 namespace admission {
 namespace {
@@ -12,8 +13,23 @@ namespace {
 // No request waits longer for the read of a quota.
 constexpr std::chrono::milliseconds kReadsFor{250};
 
+// Whoever enforces them does not know the names of UsageDefinitions.
+bool HasDefined(const quota::ResourceList& limits) {
+  return std::ranges::any_of(
+      limits, [](const auto& limit) { return quota::usage::WhyNoName(limit.first).empty(); });
+}
+
+quota::Quota WithoutDefined(quota::Quota quota) {
+  for (quota::ResourceList* limits : {&quota.hard, &quota.status.hard}) {
+    limits->EraseIf(
+        [](const auto& limit) { return quota::usage::WhyNoName(limit.first).empty(); });
+  }
+  return quota;
+}
+
 // The refusal of a request that exceeds this quota, by the quota's status alone.
 std::optional<quota::Verdict> RefusalBy(const quota::Quota& quota, const quota::Request& request) {
+  if (HasDefined(quota.status.hard)) return RefusalBy(WithoutDefined(quota), request);
   quota::Verdict verdict = quota::Decide(request, {{.quota = &quota, .used = quota.status.used}});
   const bool exceeded = verdict.refuser && !verdict.refuser->exceeded.empty();
   if (!exceeded) return std::nullopt;

@@ -52,6 +52,9 @@ struct QuotaApi {
   // The name of the quota API that has the same evaluators and the same `object_counter`, so that
   // both count with the same watches; "": its own name.
   std::string counts_as;
+  // The name of the quota API whose quotas these are parts of, with the same names and namespaces.
+  // Users know only the whole: events of refusals and metrics name it. "": they are no parts.
+  std::string part_of;
   Evaluators evaluators;
   // The evaluator that counts any other kind by its count/<resource>.<group> name; null if this
   // quota API has none.

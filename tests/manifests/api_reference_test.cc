@@ -111,7 +111,8 @@ std::string SectionOf(const std::string& file) {
 TEST_CASE("the API reference is what the CRDs say", "[api]") {
   std::string text = kHead;
   for (const char* file : {"crds/clusterquota-crd.yaml", "crds/appliedclusterquota-crd.yaml",
-                           "crds/usagedefinition-crd.yaml", "karmada/karmadaquota-crd.yaml"}) {
+                           "crds/usagedefinition-crd.yaml", "crds/definedquota-crd.yaml",
+                           "karmada/karmadaquota-crd.yaml"}) {
     text += SectionOf(file);
   }
   const std::string path = tests::SourcePath("/manifests/API.md");

@@ -73,6 +73,8 @@ struct QuotaControllerOptions {
   // What admission is not asked about, for events and the condition Ready; nullopt: it is not known
   // yet. Null: this daemon only counts these quotas, or cannot know.
   std::function<std::optional<Unenforced>()> unenforced;
+  // Called after the quota of this key was added, changed or removed. May be null.
+  std::function<void(const api::ObjectKey& quota)> on_quota;
   // Called whenever tracker().Constrained() may have changed, once the quotas are listed. May be
   // null.
   std::function<void()> on_constrained;

@@ -14,6 +14,7 @@ constexpr const char* kCollection = "/apis/quota-controller-manager.io/v1alpha1/
 constexpr const char* kDefinition = "clusterquotas.quota-controller-manager.io";
 constexpr const char* kUsageDefinition = "usagedefinitions.quota-controller-manager.io";
 constexpr const char* kAppliedDefinition = "appliedclusterquotas.quota-controller-manager.io";
+constexpr const char* kDefinedDefinition = "definedquotas.quota-controller-manager.io";
 constexpr const char* kUsageCollection =
     "/apis/quota-controller-manager.io/v1alpha1/usagedefinitions";
 
@@ -75,6 +76,32 @@ void UsageDefinitions::WaitCondition(const std::string& name, const std::string&
 AppliedQuotas::AppliedQuotas(Api& api) : api_(api) {
   DefineQuotas(api_, "appliedclusterquota-crd",
                "/apis/quota-controller-manager.io/v1alpha1/appliedclusterquotas");
+}
+
+DefinedQuotas::DefinedQuotas(Api& api) : api_(api) {
+  DefineQuotas(api_, "definedquota-crd",
+               "/apis/quota-controller-manager.io/v1alpha1/definedquotas");
+}
+
+DefinedQuotas::~DefinedQuotas() { Undefine(api_, kDefinedDefinition); }
+
+std::string DefinedQuotas::Path(const std::string& ns, const std::string& name) {
+  return "/apis/quota-controller-manager.io/v1alpha1/namespaces/" + ns + "/definedquotas" +
+         (name.empty() ? "" : "/" + name);
+}
+
+void DefinedQuotas::WaitEnforced(const std::string& ns, const std::string& name,
+                                 const Quantities& hard) {
+  Eventually("the DefinedQuota " + name + " enforces its limits", [&]() -> std::string {
+    const auto answer = api_.Do({.path = Path(ns, name)});
+    if (!answer) return answer.error().message;
+    return Unenforced(Json(answer->body), hard);
+  });
+}
+
+void DefinedQuotas::WaitGone(const std::string& ns, const std::string& name) {
+  Eventually("there is no DefinedQuota " + name,
+             [&]() -> std::string { return api_.Exists(Path(ns, name)) ? "it is there" : ""; });
 }
 
 AppliedQuotas::~AppliedQuotas() { Undefine(api_, kAppliedDefinition); }

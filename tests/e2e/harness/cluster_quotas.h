@@ -1,7 +1,8 @@
 #pragma once
 
 // ClusterQuotas in a scenario: their CRD exists during the lifetime of a ClusterQuotas object. The
-// same for AppliedClusterQuotas and UsageDefinitions, and for namespaces that quotas select.
+// same for AppliedClusterQuotas, UsageDefinitions and DefinedQuotas, and for namespaces that quotas
+// select.
 
 #include <string>
 
@@ -78,6 +79,24 @@ class UsageDefinitions {
   [[nodiscard]] json::Value Get(const std::string& name) { return api_.Get(Path(name)); }
   // Waits until the condition begins like that, as in ClusterQuotas.
   void WaitCondition(const std::string& name, const std::string& type, const std::string& begin);
+
+ private:
+  Api& api_;
+};
+
+// The same for DefinedQuotas.
+class DefinedQuotas {
+ public:
+  explicit DefinedQuotas(Api& api);
+  ~DefinedQuotas();
+  DefinedQuotas(const DefinedQuotas&) = delete;
+  DefinedQuotas& operator=(const DefinedQuotas&) = delete;
+
+  // Returns the path of an object; "": of the collection.
+  [[nodiscard]] static std::string Path(const std::string& ns, const std::string& name = "");
+  // Waits until the object enforces these limits, and no others.
+  void WaitEnforced(const std::string& ns, const std::string& name, const Quantities& hard);
+  void WaitGone(const std::string& ns, const std::string& name);
 
  private:
   Api& api_;

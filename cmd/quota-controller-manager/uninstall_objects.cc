@@ -1,4 +1,4 @@
-#include "cmd/quota-controller-manager/uninstall_applied.h"
+#include "cmd/quota-controller-manager/uninstall_objects.h"
 
 #include <chrono>
 #include <map>
@@ -19,34 +19,36 @@ std::string OurSelector() {
   return std::string(webhook::kManagedByLabel) + "=" + std::string(webhook::kManagedByUs);
 }
 
-struct Applied {
+struct Found {
   std::map<std::string, std::size_t> ours;  // by namespace
   std::size_t foreign = 0;
 };
 
-base::Task<base::Result<Applied>> ListApplied(client::ApiClient& client, const base::Clock& clock) {
-  Applied applied;
-  informers::ReflectorOptions what{.resource = controllers::AppliedResource()};
+base::Task<base::Result<Found>> List(client::ApiClient& client, const base::Clock& clock,
+                                     api::GroupVersionResource resource) {
+  Found found;
+  informers::ReflectorOptions what{.resource = std::move(resource)};
   what.fields = {"metadata.labels"};
   const auto add = [&](const json::Value& object) {
     if (controllers::IsOurs(object)) {
-      ++applied.ours[std::string(api::Namespace(object))];
+      ++found.ours[std::string(api::Namespace(object))];
     } else {
-      ++applied.foreign;
+      ++found.foreign;
     }
   };
   auto listed = co_await informers::ListAll(client, clock, std::move(what), add,
-                                            [&] { applied = Applied(); });
+                                            [&] { found = Found(); });
   // The server does not serve the kind.
-  if (!listed && listed.error().Is(base::ErrorCode::kNotFound)) co_return Applied();
+  if (!listed && listed.error().Is(base::ErrorCode::kNotFound)) co_return Found();
   if (!listed) co_return listed.error();
-  co_return applied;
+  co_return found;
 }
 
 // The API server deletes only objects that have our label when it reads them.
-base::Task<base::Result<void>> DeleteOursIn(client::ApiClient& client, std::string ns) {
+base::Task<base::Result<void>> DeleteOursIn(client::ApiClient& client,
+                                            api::GroupVersionResource resource, std::string ns) {
   client::ApiRequest request{.verb = "DELETE",
-                             .path = controllers::AppliedResource().Path(ns),
+                             .path = resource.Path(ns),
                              .query = {{"labelSelector", OurSelector()}},
                              .timeout = kAnswerTimeout};
   auto answer = co_await client.Do(std::move(request));
@@ -57,21 +59,22 @@ base::Task<base::Result<void>> DeleteOursIn(client::ApiClient& client, std::stri
 
 }  // namespace
 
-base::Task<base::Result<AppliedRemoval>> RemoveApplied(client::ApiClient& client,
+base::Task<base::Result<ObjectsRemoval>> RemoveObjects(client::ApiClient& client,
                                                        base::Scheduler& scheduler,
+                                                       api::GroupVersionResource resource,
                                                        base::TimePoint until) {
-  const auto listed = co_await ListApplied(client, scheduler);
+  const auto listed = co_await List(client, scheduler, resource);
   if (!listed) co_return listed.error();
-  AppliedRemoval removal{.foreign = listed->foreign};
+  ObjectsRemoval removal{.foreign = listed->foreign};
   for (const auto& [ns, count] : listed->ours) {
     if (scheduler.Now() >= until) {
       co_return base::Error{.code = base::ErrorCode::kTimeout,
                             .message = std::to_string(listed->ours.size() - removal.namespaces) +
-                                       " namespaces still have AppliedClusterQuotas: run "
-                                       "--uninstall again"};
+                                       " namespaces still have " + resource.resource +
+                                       ": run --uninstall again"};
     }
     const std::string place = ns;
-    auto deleted = co_await DeleteOursIn(client, place);
+    auto deleted = co_await DeleteOursIn(client, resource, place);
     if (!deleted) co_return deleted.error();
     removal.deleted += count;
     ++removal.namespaces;
@@ -79,8 +82,9 @@ base::Task<base::Result<AppliedRemoval>> RemoveApplied(client::ApiClient& client
   co_return removal;
 }
 
-base::Task<base::Result<bool>> AnyApplied(client::ApiClient& client) {
-  client::ApiRequest request{.path = controllers::AppliedResource().Path(),
+base::Task<base::Result<bool>> AnyObject(client::ApiClient& client,
+                                         api::GroupVersionResource resource) {
+  client::ApiRequest request{.path = resource.Path(),
                              .query = {{"labelSelector", OurSelector()}, {"limit", "1"}},
                              .timeout = kAnswerTimeout};
   const auto list = co_await client::DoJson(client, std::move(request));

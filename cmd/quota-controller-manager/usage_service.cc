@@ -1,0 +1,71 @@
+#include "cmd/quota-controller-manager/usage_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pkg/quota/core/core_quota.h"
+
+namespace manager {
+
+UsageService::UsageService(const controllers::TrackingContext& context,
+                           controllers::ServedResources& served, Settings settings)
+    : settings_(std::move(settings)),
+      definitions_(context, served, Hooks()),
+      parts_(context, {.resource_quotas = [this] { return StoreOf("core"); },
+                       .defined_quotas = [this] { return StoreOf("defined"); },
+                       .leading = settings_.leading,
+                       .in_parts = !settings_.whole_resource_quotas}) {}
+
+controllers::DefinitionHooks UsageService::Hooks() {
+  return {.define =
+              [this](const api::GroupResource& resource,
+                     const std::optional<quota::Evaluator>& by) {
+                for (Engine* engine : engines_) engine->Define(resource, by);
+              },
+          .use_of = [this](const api::GroupResource& resource) { return UseOf(resource); },
+          .built_in = quota::BuiltInEvaluator,
+          .leading = settings_.leading};
+}
+
+void UsageService::Prepare(const quota::QuotaApi& api, EngineOptions& options) {
+  if (!api.TakesDefinitions()) return;
+  options.definitions_known = [this] { return Known(); };
+  if (api.form.cluster) return;
+  options.controller.on_quota = [this](const api::ObjectKey& key) { parts_.OnQuota(key); };
+}
+
+const controllers::QuotaStore* UsageService::StoreOf(std::string_view quota_api) const {
+  const auto named = [&](const Engine* engine) { return engine->name() == quota_api; };
+  const auto found = std::ranges::find_if(engines_, named);
+  return found == engines_.end() ? nullptr : (*found)->store();
+}
+
+std::string UsageService::ResourceQuotaUid(const api::ObjectKey& key) const {
+  const controllers::QuotaStore* const store = StoreOf("core");
+  const quota::Quota* const quota = store == nullptr ? nullptr : store->Find(key);
+  return quota == nullptr ? "" : quota->uid;
+}
+
+controllers::DefinedUse UsageService::UseOf(const api::GroupResource& resource) const {
+  for (const Engine* engine : engines_) {
+    const controllers::TrackedResource* const tracked = engine->Tracked(resource);
+    if (tracked == nullptr) continue;
+    return {.watched = true,
+            .synced = tracked->synced(),
+            .forbidden = tracked->state().forbidden,
+            .trouble = tracked->state().trouble,
+            .objects = tracked->ledger().size()};
+  }
+  return {};
+}
+
+// A daemon that only counts leaves DefinedQuotas alone: another one may decide by them.
+std::vector<StageTask> UsageService::Tasks() {
+  std::vector<StageTask> tasks{{"definitions", [this] { return definitions_.Run(); }}};
+  if (settings_.decides_parts || settings_.whole_resource_quotas) {
+    tasks.push_back({"defined quotas", [this] { return parts_.Run(); }});
+  }
+  return tasks;
+}
+
+}  // namespace manager

@@ -1,0 +1,159 @@
+#include "controllers/definitions/defined_quotas.h"
+
+#include <glog/logging.h>
+
+#include <utility>
+
+#include "pkg/base/task_group.h"
+#include "pkg/quota/defined/defined_quota.h"
+
+namespace controllers {
+namespace {
+
+constexpr std::chrono::seconds kDefinedWriteTimeout{10};
+// How often it looks whether it may write, and how often it looks at all quotas then.
+constexpr std::chrono::milliseconds kMayWritePoll{250};
+constexpr std::chrono::minutes kLooksAtAll{1};
+constexpr std::size_t kDefinedAStep = 256;
+
+client::ApiRequest WriteTo(const api::ObjectKey& key, std::string name) {
+  return {.path = quota::DefinedQuotas().Path(key.ns, name),
+          .query = {{"fieldManager", "quota-controller-manager"}},
+          .timeout = kDefinedWriteTimeout};
+}
+
+client::ApiRequest Creation(const api::ObjectKey& key, const json::Value& part) {
+  client::ApiRequest request = WriteTo(key, "");
+  request.verb = "POST";
+  request.content_type = client::kJson;
+  request.body = json::Write(part);
+  return request;
+}
+
+// Its status is written at the same time, so the version is no precondition. Only the leader writes
+// the spec.
+client::ApiRequest Replacement(const quota::Quota& stored, const json::Value& part) {
+  json::Array operations;
+  operations.push_back(
+      json::Object{{"op", "test"}, {"path", "/metadata/uid"}, {"value", stored.uid}});
+  const auto set = [&](const char* path, const json::Value& value) {
+    operations.push_back(json::Object{{"op", "add"}, {"path", path}, {"value", value}});
+  };
+  set("/metadata/ownerReferences", *part.At({"metadata", "ownerReferences"}));
+  set("/spec", *part.At({"spec"}));
+  client::ApiRequest request = WriteTo(stored.key, stored.key.name);
+  request.verb = "PATCH";
+  request.content_type = client::kJsonPatch;
+  request.body = json::Write(operations);
+  return request;
+}
+
+client::ApiRequest Deletion(const quota::Quota& stored) {
+  client::ApiRequest request = WriteTo(stored.key, stored.key.name);
+  request.verb = "DELETE";
+  request.query.clear();
+  request.content_type = client::kJson;
+  request.body =
+      json::Write(json::Object{{"apiVersion", "v1"},
+                               {"kind", "DeleteOptions"},
+                               {"preconditions", json::Object{{"uid", stored.uid}}}});
+  return request;
+}
+
+// The watches have not shown yet what the API server has: they soon do.
+bool IsExpected(const base::Error& error) {
+  return error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kNotFound) ||
+         error.Is(base::ErrorCode::kCancelled);
+}
+
+}  // namespace
+
+DefinedQuotaController::DefinedQuotaController(const TrackingContext& context,
+                                               DefinedQuotaHooks hooks)
+    : client_(*context.client),
+      scheduler_(*context.scheduler),
+      executor_(context.executor),
+      hooks_(std::move(hooks)),
+      log_once_("defined", *context.scheduler),
+      queue_(*context.scheduler, {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}}) {}
+
+bool DefinedQuotaController::MayWrite() const {
+  const QuotaStore* const wholes = hooks_.resource_quotas();
+  const QuotaStore* const parts = hooks_.defined_quotas();
+  return wholes != nullptr && parts != nullptr && wholes->synced() && parts->synced() &&
+         (!hooks_.leading || hooks_.leading());
+}
+
+std::optional<client::ApiRequest> DefinedQuotaController::DueWrite(
+    const api::ObjectKey& key) const {
+  const quota::Quota* const whole = hooks_.resource_quotas()->Find(key);
+  const quota::Quota* const stored = hooks_.defined_quotas()->Find(key);
+  const auto part =
+      whole != nullptr && hooks_.in_parts ? quota::DefinedPartOf(*whole) : std::nullopt;
+  if (!part && stored == nullptr) return std::nullopt;
+  if (!part) return Deletion(*stored);
+  if (stored == nullptr) return Creation(key, *part);
+  if (quota::IsDefinedPart(*stored, *whole)) return std::nullopt;
+  return Replacement(*stored, *part);
+}
+
+void DefinedQuotaController::OnQuota(const api::ObjectKey& key) {
+  if (MayWrite() && DueWrite(key)) queue_.Add(key);
+}
+
+base::Task<void> DefinedQuotaController::Run() {
+  co_await base::DeferCancellation();
+  base::TaskGroup workers(executor_);
+  workers.Spawn("defined quotas", [this] { return Work(); });
+  const std::unique_ptr<base::Alarm> poll = scheduler_.NewAlarm();
+  base::TimePoint next_look = base::TimePoint::min();
+  while (!co_await base::Stopping()) {
+    if (!MayWrite()) next_look = base::TimePoint::min();  // it misses changes until it may
+    if (MayWrite() && scheduler_.Now() >= next_look) {
+      next_look = scheduler_.Now() + kLooksAtAll;
+      co_await AddDue(hooks_.resource_quotas);
+      co_await AddDue(hooks_.defined_quotas);
+    }
+    co_await poll->WaitUntil(scheduler_.Now() + kMayWritePoll);
+  }
+  co_await base::IgnoreCancellation();
+  queue_.ShutDown();
+  co_await workers.Join();
+}
+
+base::Task<void> DefinedQuotaController::AddDue(std::function<const QuotaStore*()> store) {
+  QuotaStore::Place place;
+  for (bool more = true; more && MayWrite();) {
+    more = store()->VisitSome(place, kDefinedAStep,
+                              [this](const quota::Quota& quota) { OnQuota(quota.key); });
+    co_await base::NextTurn();
+  }
+}
+
+base::Task<void> DefinedQuotaController::Work() {
+  co_await base::DeferCancellation();
+  while (true) {
+    const std::optional<api::ObjectKey> key = co_await queue_.Pop();
+    if (!key) co_return;
+    const bool done = co_await Reconcile(*key);
+    if (done) {
+      queue_.Forget(*key);
+    } else {
+      queue_.AddRateLimited(*key);
+    }
+    queue_.Done(*key);
+  }
+}
+
+// False: it must be tried again. A process that does not lead any more leaves it to the leader.
+base::Task<bool> DefinedQuotaController::Reconcile(api::ObjectKey key) {
+  if (!MayWrite()) co_return true;
+  std::optional<client::ApiRequest> request = DueWrite(key);
+  if (!request) co_return true;
+  const auto answer = co_await client_.Do(*std::move(request));
+  const bool failed = !answer && !IsExpected(answer.error());
+  log_once_.Set("defined part of", key.ToString(), failed ? answer.error().message : "");
+  co_return answer.has_value();
+}
+
+}  // namespace controllers

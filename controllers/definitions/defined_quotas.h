@@ -1,0 +1,58 @@
+#pragma once
+
+// Keeps for each ResourceQuota with limits on names of UsageDefinitions a DefinedQuota, the part
+// that this daemon decides beside the API server's own quota plugin (pkg/quota/defined). A
+// DefinedQuota without such a ResourceQuota is deleted.
+//
+// The stores of the two quota controllers show what exists. Only the leader writes.
+//
+// Single-threaded. Run() must have returned before it is destroyed.
+
+#include <functional>
+#include <optional>
+
+#include "controllers/quota/base/quota_store.h"
+#include "controllers/quota/events/once_log.h"
+#include "controllers/usage/tracked_resource.h"
+#include "pkg/queue/async_queue.h"
+
+namespace controllers {
+
+struct DefinedQuotaHooks {
+  // Null while their quota controller does not run. Neither may be null itself.
+  std::function<const QuotaStore*()> resource_quotas;
+  std::function<const QuotaStore*()> defined_quotas;
+  std::function<bool()> leading;
+  // False: no ResourceQuota has a part, because this daemon decides ResourceQuotas as a whole.
+  bool in_parts = true;
+};
+
+class DefinedQuotaController {
+ public:
+  // What `context` points to must outlive it.
+  DefinedQuotaController(const TrackingContext& context, DefinedQuotaHooks hooks);
+
+  // The ResourceQuota or the DefinedQuota of this key was added, changed or removed.
+  void OnQuota(const api::ObjectKey& key);
+  // Runs until cancelled. Then finishes the writes that were sent.
+  base::Task<void> Run();
+
+ private:
+  // True if both kinds of quotas are listed, and this process leads.
+  [[nodiscard]] bool MayWrite() const;
+  // The write that makes the DefinedQuota right; nullopt if it is. REQUIRES: MayWrite().
+  [[nodiscard]] std::optional<client::ApiRequest> DueWrite(const api::ObjectKey& key) const;
+  // Adds all keys of the store of which a write is due, in steps.
+  base::Task<void> AddDue(std::function<const QuotaStore*()> store);
+  base::Task<void> Work();
+  base::Task<bool> Reconcile(api::ObjectKey key);
+
+  client::ApiClient& client_;
+  base::Scheduler& scheduler_;
+  base::asio::any_io_executor executor_;
+  DefinedQuotaHooks hooks_;
+  OnceLog log_once_;
+  queue::AsyncQueue<api::ObjectKey> queue_;
+};
+
+}  // namespace controllers

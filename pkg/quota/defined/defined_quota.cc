@@ -1,0 +1,62 @@
+#include "pkg/quota/defined/defined_quota.h"
+
+#include <utility>
+
+#include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/quantity_field.h"
+#include "pkg/quota/scope_field.h"
+#include "pkg/quota/usage/usage_definition.h"
+
+namespace quota {
+
+QuotaApi DefinedQuotaApi() {
+  QuotaApi api = CoreQuotaApi();
+  api.counts_as = std::exchange(api.name, "defined");
+  api.part_of = api.counts_as;
+  api.resource = DefinedQuotas();
+  api.kind = "DefinedQuota";
+  api.form = {.reservations_in_status = true};
+  api.fields = QuotaFields(api.form);
+  return api;
+}
+
+const api::GroupVersionResource& DefinedQuotas() {
+  static const api::GroupVersionResource resource{"quota-controller-manager.io", "v1alpha1",
+                                                  "definedquotas"};
+  return resource;
+}
+
+ResourceList DefinableLimits(const ResourceList& hard) {
+  ResourceList limits;
+  for (const auto& [name, limit] : hard) {
+    if (usage::WhyNoName(name).empty()) limits.Set(name, limit);
+  }
+  return limits;
+}
+
+std::optional<json::Value> DefinedPartOf(const Quota& resource_quota) {
+  const ResourceList limits = DefinableLimits(resource_quota.hard);
+  if (limits.empty()) return std::nullopt;
+  json::Object spec{{"hard", ToJson(limits)}};
+  if (!resource_quota.selector.empty()) spec.Set("scopeSelector", ToJson(resource_quota.selector));
+  json::Array owners{json::Object{{"apiVersion", "v1"},
+                                  {"kind", "ResourceQuota"},
+                                  {"name", resource_quota.key.name},
+                                  {"uid", resource_quota.uid},
+                                  {"controller", true}}};
+  const json::Object labels{{"app.kubernetes.io/managed-by", "quota-controller-manager"}};
+  return json::Object{{"apiVersion", DefinedQuotas().GroupVersion()},
+                      {"kind", "DefinedQuota"},
+                      {"metadata", json::Object{{"name", resource_quota.key.name},
+                                                {"namespace", resource_quota.key.ns},
+                                                {"labels", labels},
+                                                {"ownerReferences", std::move(owners)}}},
+                      {"spec", std::move(spec)}};
+}
+
+bool IsDefinedPart(const Quota& defined, const Quota& resource_quota) {
+  return defined.unreadable.why.empty() && defined.selector == resource_quota.selector &&
+         defined.hard == DefinableLimits(resource_quota.hard);
+}
+
+}  // namespace quota

@@ -1,0 +1,33 @@
+#pragma once
+
+// DefinedQuota: the part of a ResourceQuota that the API server's own quota plugin leaves alone,
+// its limits on names of UsageDefinitions. The plugin decides the rest, and writes the
+// ResourceQuota for each object that it admits. Reservations there would make its writes fail with
+// conflicts, so the part is an object of its own.
+//
+// Pure; any thread.
+
+#include <optional>
+
+#include "pkg/api/resource.h"
+#include "pkg/json/value.h"
+#include "pkg/quota/quota.h"
+
+namespace quota {
+
+// DefinedQuotas count as ResourceQuotas do.
+QuotaApi DefinedQuotaApi();
+
+const api::GroupVersionResource& DefinedQuotas();
+
+// The limits on names that a UsageDefinition may say, whether one does or not.
+ResourceList DefinableLimits(const ResourceList& hard);
+
+// The DefinedQuota of this ResourceQuota, without its status; nullopt if none of its limits is
+// definable. It has the same name, and the ResourceQuota owns it.
+std::optional<json::Value> DefinedPartOf(const Quota& resource_quota);
+
+// True if `defined` limits what DefinedPartOf(resource_quota) does. REQUIRES: that is not nullopt.
+bool IsDefinedPart(const Quota& defined, const Quota& resource_quota);
+
+}  // namespace quota
