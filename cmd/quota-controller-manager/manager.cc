@@ -139,7 +139,7 @@ class ManagerImpl final : public Manager {
   std::string own_namespace_;                         // of the webhook's Service
   std::unique_ptr<QuotaSeries> quota_series_;
   std::vector<std::unique_ptr<Engine>> engines_;
-  std::unique_ptr<UsageService> usage_;  // null: no engine takes UsageDefinitions
+  std::unique_ptr<UsageService> usage_;            // null: no engine takes UsageDefinitions
   std::unique_ptr<SecureMetrics> secure_metrics_;  // null: everybody may read metrics
   std::vector<std::unique_ptr<http::Server>> servers_;
   bool stopping_ = false;
@@ -275,8 +275,8 @@ controllers::TrackingContext ManagerImpl::ContextOf(std::string name) {
           .events = events_.get()};
 }
 
-// ResourceQuotas, with their parts, and ClusterQuotas count alike. No other quota API takes names of
-// others.
+// ResourceQuotas, with their parts, and ClusterQuotas count alike. No other quota API takes names
+// of others.
 void ManagerImpl::FollowDefinitions() {
   const auto counted = [this](std::string_view quota_api) {
     return base::IsOneOf(quota_api, options_.quota_apis);

@@ -36,8 +36,8 @@ base::Task<base::Result<Found>> List(client::ApiClient& client, const base::Cloc
       ++found.foreign;
     }
   };
-  auto listed = co_await informers::ListAll(client, clock, std::move(what), add,
-                                            [&] { found = Found(); });
+  auto listed =
+      co_await informers::ListAll(client, clock, std::move(what), add, [&] { found = Found(); });
   // The server does not serve the kind.
   if (!listed && listed.error().Is(base::ErrorCode::kNotFound)) co_return Found();
   if (!listed) co_return listed.error();

@@ -1,7 +1,7 @@
 #pragma once
 
-// The part of --uninstall about the objects that daemons write into namespaces: AppliedClusterQuotas
-// and DefinedQuotas. Coroutines; one thread.
+// The part of --uninstall about the objects that daemons write into namespaces:
+// AppliedClusterQuotas and DefinedQuotas. Coroutines; one thread.
 
 #include <cstddef>
 
@@ -17,9 +17,9 @@ struct ObjectsRemoval {
   std::size_t foreign = 0;     // without our label, left unchanged
 };
 
-// Deletes the objects of this resource that have our label, in all namespaces. Ends at `until`, even
-// if some are left. Errors: those of the server, and kTimeout, with the number of namespaces that
-// are left.
+// Deletes the objects of this resource that have our label, in all namespaces. Ends at `until`,
+// even if some are left. Errors: those of the server, and kTimeout, with the number of namespaces
+// that are left.
 base::Task<base::Result<ObjectsRemoval>> RemoveObjects(client::ApiClient& client,
                                                        base::Scheduler& scheduler,
                                                        api::GroupVersionResource resource,

@@ -17,14 +17,14 @@ UsageService::UsageService(const controllers::TrackingContext& context,
                        .in_parts = !settings_.whole_resource_quotas}) {}
 
 controllers::DefinitionHooks UsageService::Hooks() {
-  return {.define =
-              [this](const api::GroupResource& resource,
-                     const std::optional<quota::Evaluator>& by) {
-                for (Engine* engine : engines_) engine->Define(resource, by);
-              },
-          .use_of = [this](const api::GroupResource& resource) { return UseOf(resource); },
-          .built_in = quota::BuiltInEvaluator,
-          .leading = settings_.leading};
+  return {
+      .define =
+          [this](const api::GroupResource& resource, const std::optional<quota::Evaluator>& by) {
+            for (Engine* engine : engines_) engine->Define(resource, by);
+          },
+      .use_of = [this](const api::GroupResource& resource) { return UseOf(resource); },
+      .built_in = quota::BuiltInEvaluator,
+      .leading = settings_.leading};
 }
 
 void UsageService::Prepare(const quota::QuotaApi& api, EngineOptions& options) {

@@ -34,11 +34,10 @@ client::ApiRequest Creation(const api::ObjectKey& key, const json::Value& part) 
 // the spec.
 client::ApiRequest Replacement(const quota::Quota& stored, const json::Value& part) {
   json::Array operations;
-  operations.push_back(
-      json::Object{{"op", "test"}, {"path", "/metadata/uid"}, {"value", stored.uid}});
   const auto set = [&](const char* path, const json::Value& value) {
     operations.push_back(json::Object{{"op", "add"}, {"path", path}, {"value", value}});
   };
+  set("/metadata/uid", stored.uid);  // the API server refuses another one
   set("/metadata/ownerReferences", *part.At({"metadata", "ownerReferences"}));
   set("/spec", *part.At({"spec"}));
   client::ApiRequest request = WriteTo(stored.key, stored.key.name);
@@ -53,17 +52,16 @@ client::ApiRequest Deletion(const quota::Quota& stored) {
   request.verb = "DELETE";
   request.query.clear();
   request.content_type = client::kJson;
-  request.body =
-      json::Write(json::Object{{"apiVersion", "v1"},
-                               {"kind", "DeleteOptions"},
-                               {"preconditions", json::Object{{"uid", stored.uid}}}});
+  request.body = json::Write(json::Object{{"apiVersion", "v1"},
+                                          {"kind", "DeleteOptions"},
+                                          {"preconditions", json::Object{{"uid", stored.uid}}}});
   return request;
 }
 
 // The watches have not shown yet what the API server has: they soon do.
 bool IsExpected(const base::Error& error) {
-  return error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kNotFound) ||
-         error.Is(base::ErrorCode::kCancelled);
+  return error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kAlreadyExists) ||
+         error.Is(base::ErrorCode::kNotFound) || error.Is(base::ErrorCode::kCancelled);
 }
 
 }  // namespace

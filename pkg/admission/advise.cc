@@ -21,8 +21,7 @@ bool HasDefined(const quota::ResourceList& limits) {
 
 quota::Quota WithoutDefined(quota::Quota quota) {
   for (quota::ResourceList* limits : {&quota.hard, &quota.status.hard}) {
-    limits->EraseIf(
-        [](const auto& limit) { return quota::usage::WhyNoName(limit.first).empty(); });
+    limits->EraseIf([](const auto& limit) { return quota::usage::WhyNoName(limit.first).empty(); });
   }
   return quota;
 }

@@ -194,6 +194,24 @@ TEST_CASE("defined quota: a ClusterQuota limits the same name", "[e2e][cluster][
   f.a.scenario().WaitUsed("q", {{f.bytes, "8Gi"}});
 }
 
+// The daemon refuses for the plugin what the plugin would refuse, and that is nothing here.
+TEST_CASE("defined quota: a full one that nobody enforces refuses nothing for a ClusterQuota",
+          "[e2e][cluster][usage]") {
+  Sized f(Enforcing("cluster"));
+  const std::string team = FreshName("team");
+  f.a.api().MergePatch("/api/v1/namespaces/" + f.ns(),
+                       Json(R"({"metadata":{"labels":{"team":")" + team + R"("}}})"));
+  f.quotas.Create(team, SelectTeam(team, R"("hard":{")" + f.bytes + R"(":"8Gi"})"));
+  f.quotas.WaitUsed(team, {{f.bytes, "0"}});
+  f.Limit("q", {{f.bytes, "2Gi"}});
+  CHECK(f.Create("a", "2Gi").ok());
+  f.a.scenario().WaitUsed("q", {{f.bytes, "2Gi"}});
+  CHECK(f.Create("b", "3Gi").ok());
+  f.quotas.WaitUsed(team, {{f.bytes, "5Gi"}});
+  f.a.scenario().WaitUsed("q", {{f.bytes, "5Gi"}});
+  CHECK_FALSE(f.a.api().Exists(DefinedQuotas::Path(f.ns(), "q")));
+}
+
 TEST_CASE("defined quota: none is needed where ResourceQuotas are decided as a whole",
           "[e2e][usage]") {
   Sized f(Enforcing("core,defined", {}));

@@ -62,11 +62,11 @@ TEST_CASE("flags: by default all quota APIs are counted and none is enforced", "
 TEST_CASE("flags: default enforcement needs an address that the API server can reach",
           "[manager]") {
   SECTION("no address: quotas are only counted, and that is reported") {
-    CHECK(Good({}).unreachable == Names{"cluster", "karmada"});
+    CHECK(Good({}).unreachable == Names{"defined", "cluster", "karmada"});
   }
   SECTION("an address") {
     const manager::Options options = Good({kService});
-    CHECK(options.enforced == Names{"cluster", "karmada"});
+    CHECK(options.enforced == Names{"defined", "cluster", "karmada"});
     CHECK(options.unreachable.empty());
     CHECK(options.admission->port == 9443);
     CHECK(options.admission_service->ns == "quota-system");
@@ -96,8 +96,16 @@ TEST_CASE("flags: only quota APIs that are counted can be enforced", "[manager]"
   CHECK(Good({"--quota-apis=core,karmada", "--enforce=karmada", kService}).enforced ==
         Names{"karmada"});
   SECTION("the default is reduced to those that are counted") {
-    CHECK_FALSE(Good({"--quota-apis=core", kService}).admission);
-    CHECK(Good({"--quota-apis=core,cluster", kService}).enforced == Names{"cluster"});
+    CHECK_FALSE(Good({"--quota-apis=ironcore", kService}).admission);
+    CHECK(Good({"--quota-apis=cluster,ironcore", kService}).enforced == Names{"cluster"});
+  }
+  SECTION("parts of ResourceQuotas are counted with them") {
+    CHECK(Good({"--quota-apis=core,cluster", kService}).enforced == Names{"defined", "cluster"});
+    CHECK(Good({"--quota-apis=core", "--enforce=defined", kService}).enforced == Names{"defined"});
+    CHECK_THAT(Refusal({"--quota-apis=cluster", "--enforce=defined", kService}),
+               StartsWith("flag --enforce: names \"defined\""));
+    CHECK_THAT(Refusal({"--quota-apis=core,defined"}),
+               StartsWith("flag --quota-apis: unknown quota API \"defined\""));
   }
   SECTION("an explicit default is not reduced") {
     CHECK_THAT(Refusal({"--quota-apis=core", "--enforce=cluster,karmada", kService}),

@@ -12,6 +12,7 @@
 #include "controllers/applied/applied_object.h"
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/base/task_group.h"
+#include "pkg/quota/defined/defined_quota.h"
 #include "pkg/webhook/certificate_secret.h"
 #include "pkg/webhook/ownership.h"
 #include "pkg/webhook/webhook_configuration.h"
@@ -58,10 +59,12 @@ class Fixture {
     secret = webhook::SecretCertificatesOf(*options.admission_service).secret;
     cluster.Serve(kWebhookConfigurations, "ValidatingWebhookConfiguration", false);
     cluster.Serve(controllers::AppliedResource(), "AppliedClusterQuota");
+    cluster.Serve(quota::DefinedQuotas(), "DefinedQuota");
     cluster.Serve(kLeases, "Lease");
     cluster.Serve(kSecrets, "Secret");
     PutConfiguration();
     cluster.Put(controllers::AppliedResource(), Ours("q", "team-a"));
+    cluster.Put(quota::DefinedQuotas(), Ours("q", "team-a"));
     cluster.Put(kSecrets, Ours(secret.name, secret.ns));
     cluster.Put(kLeases, Lease("", ""));
     cluster.fault = [this](const client::ApiRequest& request) { return Meet(request); };
@@ -85,7 +88,7 @@ class Fixture {
     REQUIRE(done.has_value());
     return *done ? out.str() : out.str() + "error: " + done->error().message;
   }
-  // The resources that are left, "webhook applied secret lease".
+  // The resources that are left, "webhook applied defined secret lease".
   std::string Left() const {
     std::string left;
     const auto add = [&](const json::Value* object, const std::string& what) {
@@ -93,6 +96,7 @@ class Fixture {
     };
     add(cluster.Find(kWebhookConfigurations, "", kName), "webhook");
     add(cluster.Find(controllers::AppliedResource(), "team-a", "q"), "applied");
+    add(cluster.Find(quota::DefinedQuotas(), "team-a", "q"), "defined");
     add(cluster.Find(kSecrets, secret.ns, secret.name), "secret");
     add(cluster.Find(kLeases, kLease.ns, kLease.name), "lease");
     return left;
@@ -116,8 +120,11 @@ class Fixture {
       return std::nullopt;
     }
     deleted.push_back(request.path.substr(request.path.rfind('/') + 1));
-    if (request.path != controllers::AppliedResource().Path("team-a")) return std::nullopt;
     // The fake has no deletion of a collection.
+    if (request.path == quota::DefinedQuotas().Path("team-a")) {
+      cluster.Delete(quota::DefinedQuotas(), "team-a", "q");
+    }
+    if (request.path != controllers::AppliedResource().Path("team-a")) return std::nullopt;
     if (!applied_trouble) cluster.Delete(controllers::AppliedResource(), "team-a", "q");
     return applied_trouble;
   }
@@ -130,13 +137,14 @@ TEST_CASE("uninstall: everything is removed, the rules first and the lease last"
   CHECK(f.Run() == "validatingwebhookconfiguration " + kName +
                        ": deleted\n"
                        "appliedclusterquotas: 1 deleted in 1 namespaces\n"
+                       "definedquotas: 1 deleted in 1 namespaces\n"
                        "secret " +
                        f.secret.ToString() +
                        ": deleted\n"
                        "lease quota-system/lease: deleted\n");
   CHECK(f.Left().empty());
-  CHECK(f.deleted ==
-        std::vector<std::string>{kName, "appliedclusterquotas", f.secret.name, "lease"});
+  CHECK(f.deleted == std::vector<std::string>{kName, "appliedclusterquotas", "definedquotas",
+                                              f.secret.name, "lease"});
 }
 
 TEST_CASE("uninstall: nothing is removed while a daemon renews the lease", "[manager]") {
@@ -151,7 +159,7 @@ TEST_CASE("uninstall: nothing is removed while a daemon renews the lease", "[man
   CHECK(said.starts_with("lease quota-system/lease: held by pod-1, waiting to see whether"));
   CHECK(said.find("error: a daemon still runs, pod-1, and would create everything again") !=
         std::string::npos);
-  CHECK(f.Left() == "webhook applied secret lease");
+  CHECK(f.Left() == "webhook applied defined secret lease");
 }
 
 TEST_CASE("uninstall: a lease that is not renewed expires by our own clock", "[manager]") {
@@ -193,7 +201,7 @@ TEST_CASE("uninstall: what belongs to others is kept", "[manager]") {
     const std::string said = f.Run();
     CHECK(said.find("belongs to the installation other/lease, left unchanged\n"
                     "appliedclusterquotas: left unchanged, too\n") != std::string::npos);
-    CHECK(f.Left() == "webhook applied");
+    CHECK(f.Left() == "webhook applied defined");
   }
   SECTION("rules and a Secret without our label") {
     json::Value plain = json::Object{{"metadata", json::Object{{"name", kName}}}};
@@ -226,7 +234,7 @@ TEST_CASE("uninstall: rules that cannot be deleted end it", "[manager]") {
     return base::Error{.code = base::ErrorCode::kForbidden, .message = "not yours"};
   };
   CHECK(f.Run() == "error: not yours");
-  CHECK(f.Left() == "webhook applied secret lease");
+  CHECK(f.Left() == "webhook applied defined secret lease");
 }
 
 }  // namespace uninstall_test

@@ -156,7 +156,9 @@ core,cluster{{ if .Values.ironcore }},ironcore{{ end }}
 {{- define "qcm.arguments" -}}
 {{- $apis := include "qcm.quotaApis" . }}
 {{- range .Values.enforce }}
-{{- if and $apis (not (has . (splitList "," $apis))) }}
+{{- /* Parts of ResourceQuotas are counted with them. */}}
+{{- $counted := ternary "core" . (eq . "defined") }}
+{{- if and $apis (not (has $counted (splitList "," $apis))) }}
 {{- fail (printf "enforce names %s, but quotaApis counts only %s" . $apis) }}
 {{- end }}
 {{- end -}}
