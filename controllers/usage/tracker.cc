@@ -22,10 +22,11 @@ Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedReso
       shared_(shared),
       listener_(listener),
       by_namespace_(by_namespace),
+      wanted_(api_),
       classes_(context_, api_, served_, shared_, listener_),
       changed_(context_.scheduler->NewAlarm()) {}
 
-std::map<api::GroupResource, Tracker::SharedEvaluator> Tracker::EvaluatorsFor(
+std::map<api::GroupResource, SharedEvaluator> Tracker::EvaluatorsFor(
     const quota::ResourceList& hard) const {
   std::map<api::GroupResource, SharedEvaluator> evaluators;
   for (const SharedEvaluator& evaluator : api_.evaluators.shared()) {
@@ -70,7 +71,6 @@ void Tracker::CountNames(const quota::Quota* before, const quota::Quota* after) 
     names_.erase(name);
     for (const auto& tracked : Watched()) tracked->Unlimit(name);
   }
-  if (concerned_.size() > names_.size()) concerned_.clear();  // some are of no quota any more
 }
 
 std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard) const {
@@ -131,11 +131,7 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
     if (by_namespace_ && was_limiting) UnlimitIn(resource, quota->key.ns);
     if (is_limiting || was_limiting) limiting.push_back(quota);
   }
-  if (const auto wanted = wanted_.find(resource); wanted != wanted_.end() && now != nullptr) {
-    wanted->second.evaluator = now;
-    concerned_.clear();
-    wanted->second.since = context_.scheduler->Now();
-  }
+  if (now != nullptr) wanted_.Replace(context_.scheduler->Now(), now);
   classes_.OnEvaluator(before, after, quotas);
   WantByClasses();
   changed_->Wake();
@@ -175,73 +171,17 @@ void Tracker::OnClasses() {
 }
 
 void Tracker::Want(const SharedEvaluator& evaluator) {
-  const auto [entry, added] = wanted_.try_emplace(evaluator->resource);
-  Wanted& wanted = entry->second;
-  if (added) {
-    wanted.evaluator = evaluator;
-    concerned_.clear();
-  }
-  if (wanted.quotas++ == 0 && wanted.tracked == nullptr) {
-    wanted.since = context_.scheduler->Now();
-    changed_->Wake();
-  }
+  if (wanted_.Add(context_.scheduler->Now(), evaluator)) changed_->Wake();
 }
 
 void Tracker::Unwant(const api::GroupResource& resource) {
-  const auto entry = wanted_.find(resource);
-  CHECK(entry != wanted_.end() && entry->second.quotas > 0) << resource.ToString();
-  if (--entry->second.quotas > 0) return;
-  entry->second.unneeded_since = context_.scheduler->Now();
-  changed_->Wake();
-}
-
-Tracker::Concerned Tracker::FindConcerned(const std::string& name) const {
-  Concerned concerned;
-  for (const WantedEntry& entry : wanted_) {
-    const quota::Evaluator& evaluator = *entry.second.evaluator;
-    const bool may_by_class =
-        evaluator.classes && evaluator.classes->owns && evaluator.classes->concerns(name);
-    if (evaluator.owns(name) || may_by_class) concerned.owners.push_back(&entry);
-  }
-  const auto& evaluators = api_.evaluators.shared();
-  for (std::size_t i = 0; i < evaluators.size(); ++i) {
-    const auto& classes = evaluators[i]->classes;
-    if (classes && classes->concerns(name)) concerned.by_class.push_back(i);
-  }
-  return concerned;
-}
-
-const Tracker::Concerned& Tracker::ConcernedBy(const std::string& name) const {
-  if (std::exchange(concerned_changes_, api_.evaluators.changes()) != api_.evaluators.changes()) {
-    concerned_.clear();
-  }
-  const auto known = concerned_.find(name);
-  if (known != concerned_.end()) return known->second;
-  return concerned_.emplace(name, FindConcerned(name)).first->second;
-}
-
-Tracker::Concerned Tracker::ConcernedBy(const quota::ResourceList& hard) const {
-  Concerned all;
-  const auto add = [](auto& to, const auto& more) {
-    for (const auto& one : more) {
-      if (std::ranges::find(to, one) == to.end()) to.push_back(one);
-    }
-  };
-  for (const auto& [name, limit] : hard) {
-    const Concerned& concerned = ConcernedBy(name);
-    add(all.owners, concerned.owners);
-    add(all.by_class, concerned.by_class);
-  }
-  std::ranges::sort(
-      all.owners, {}, [](const WantedEntry* entry) -> const auto& { return entry->first; });
-  std::ranges::sort(all.by_class);
-  return all;
+  if (wanted_.Remove(context_.scheduler->Now(), resource)) changed_->Wake();
 }
 
 std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) const {
   std::vector<UsageSource> sources;
-  const Concerned concerned = ConcernedBy(hard);
-  for (const WantedEntry* entry : concerned.owners) {
+  const WantedResources::Concerned concerned = wanted_.ConcernedBy(hard);
+  for (const WantedResources::Entry* entry : concerned.owners) {
     const auto& [resource, wanted] = *entry;
     std::vector<std::string> names = OwnedNames(*wanted.evaluator, hard);
     if (names.empty()) continue;
@@ -290,8 +230,8 @@ std::vector<std::string> Tracker::OwnedNames(const quota::Evaluator& evaluator,
 }
 
 const TrackedResource* Tracker::Find(const api::GroupResource& resource) const {
-  const auto at = wanted_.find(resource);
-  return at == wanted_.end() ? nullptr : at->second.current();
+  const auto at = wanted_.entries().find(resource);
+  return at == wanted_.entries().end() ? nullptr : at->second.current();
 }
 
 quota::Beside Tracker::BesideOf(const quota::Evaluator& evaluator) const {
@@ -321,7 +261,7 @@ bool Tracker::LacksScope(const quota::ScopeSelector& selector) const {
 
 std::vector<const quota::Evaluator*> Tracker::Constrained() const {
   std::vector<const quota::Evaluator*> evaluators;
-  for (const auto& [resource, wanted] : wanted_) {
+  for (const auto& [resource, wanted] : wanted_.entries()) {
     if (wanted.quotas > 0 && wanted.tracked) evaluators.push_back(wanted.evaluator.get());
   }
   return evaluators;
@@ -329,7 +269,7 @@ std::vector<const quota::Evaluator*> Tracker::Constrained() const {
 
 std::vector<std::shared_ptr<TrackedResource>> Tracker::Watched() const {
   std::vector<std::shared_ptr<TrackedResource>> watched;
-  for (const auto& [resource, wanted] : wanted_) {
+  for (const auto& [resource, wanted] : wanted_.entries()) {
     if (wanted.tracked) watched.push_back(wanted.tracked);
   }
   return watched;
@@ -347,13 +287,14 @@ void Tracker::Relist() {
 }
 
 void Tracker::Await(std::string_view resource, const std::string& version) {
-  for (const auto& [known, wanted] : wanted_) {
+  for (const auto& [known, wanted] : wanted_.entries()) {
     if (wanted.tracked && known.ToString() == resource) wanted.tracked->Await(version);
   }
 }
 
 bool Tracker::Settled() const {
-  return classes_.Settled() && std::all_of(wanted_.begin(), wanted_.end(), [](const auto& entry) {
+  return classes_.Settled() &&
+         std::all_of(wanted_.entries().begin(), wanted_.entries().end(), [](const auto& entry) {
            const Wanted& wanted = entry.second;
            if (wanted.quotas == 0 || wanted.known_absent) return true;
            const TrackedResource* const tracked = wanted.current();
@@ -367,7 +308,7 @@ void Tracker::OnResourceState() {
 
 bool Tracker::AnyUnresolved(base::TimePoint since) const {
   return classes_.AnyUnresolved(since) ||
-         std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& entry) {
+         std::any_of(wanted_.entries().begin(), wanted_.entries().end(), [&](const auto& entry) {
            const Wanted& wanted = entry.second;
            if (wanted.quotas == 0 || wanted.since <= since) return false;
            if (!wanted.tracked) return true;
@@ -407,7 +348,7 @@ base::Task<void> Tracker::Rediscover() {
 // A first status does not wait for resources that the server does not serve, or whose group is
 // stale.
 void Tracker::NoticeMissing() {
-  for (auto& [resource, wanted] : wanted_) {
+  for (auto& [resource, wanted] : wanted_.entries()) {
     if (wanted.tracked || wanted.quotas == 0) continue;
     const bool absent = served_.IsAbsent(resource);
     if (!absent && !served_.IsUnknown(resource)) continue;
@@ -436,7 +377,7 @@ bool Tracker::MustMove(const Wanted& wanted) const {
 void Tracker::StartServed() {
   classes_.StartServed();
   shared_.Follow(served_.rules());
-  for (auto& [resource, wanted] : wanted_) {
+  for (auto& [resource, wanted] : wanted_.entries()) {
     if (wanted.tracked || wanted.quotas == 0) continue;
     const auto served = ServedFor(*wanted.evaluator);
     if (!served) continue;
@@ -469,15 +410,14 @@ std::shared_ptr<TrackedResource> Tracker::Leave(Wanted& wanted) {
 base::Task<void> Tracker::StopUnneeded() {
   const base::TimePoint now = context_.scheduler->Now();
   std::vector<std::shared_ptr<TrackedResource>> stopping;
-  for (auto entry = wanted_.begin(); entry != wanted_.end();) {
+  for (auto entry = wanted_.entries().begin(); entry != wanted_.entries().end();) {
     Wanted& wanted = entry->second;
     const bool unneeded = wanted.quotas == 0 && now - wanted.unneeded_since >= kKeepUnneeded;
     const bool gone = wanted.tracked && served_.IsAbsent(entry->first);
     const bool stops = wanted.tracked && (unneeded || gone || MustMove(wanted));
     if (stops) stopping.push_back(Leave(wanted));
     if (gone && !unneeded) wanted.known_absent = true;
-    if (unneeded) concerned_.clear();
-    entry = unneeded ? wanted_.erase(entry) : std::next(entry);
+    entry = unneeded ? wanted_.Erase(entry) : std::next(entry);
   }
   StartServed();  // restarts the ones that move to another version
   for (const std::shared_ptr<TrackedResource>& tracked : stopping) {
@@ -491,7 +431,7 @@ base::Task<void> Tracker::StopUnneeded() {
 
 base::Task<void> Tracker::StopAll() {
   std::vector<std::shared_ptr<TrackedResource>> stopping;
-  for (auto& [resource, wanted] : wanted_) {
+  for (auto& [resource, wanted] : wanted_.entries()) {
     if (wanted.tracked) stopping.push_back(Leave(wanted));
   }
   for (const auto& tracked : stopping) co_await shared_.Release(tracked, listener_);
@@ -501,7 +441,7 @@ base::Task<void> Tracker::StopAll() {
 base::TimePoint Tracker::NextLook() const {
   const base::TimePoint now = context_.scheduler->Now();
   base::TimePoint next = last_discovery_ + (AnyUnresolved() ? kRediscoverWanted : kRediscoverIdle);
-  for (const auto& [resource, wanted] : wanted_) {
+  for (const auto& [resource, wanted] : wanted_.entries()) {
     if (wanted.quotas == 0) next = std::min(next, wanted.unneeded_since + kKeepUnneeded);
   }
   return std::max(classes_.NextDrop(next), now + std::chrono::milliseconds(10));

@@ -19,6 +19,7 @@
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/shared_resources.h"
 #include "controllers/usage/tracked_resource.h"
+#include "controllers/usage/wanted_resources.h"
 #include "pkg/quota/quota.h"
 
 namespace controllers {
@@ -44,8 +45,6 @@ using LimitedNamespaces = std::map<std::string, std::size_t>;
 
 class Tracker {
  public:
-  using SharedEvaluator = std::shared_ptr<const quota::Evaluator>;
-
   // `api`, `served`, `shared` and `listener` must outlive the tracker. The listener calls
   // OnResourceState() and OnClasses(). `by_namespace`: NamespacesOf() is used.
   Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
@@ -107,31 +106,6 @@ class Tracker {
   base::Task<void> Run();
 
  private:
-  struct Wanted {
-    SharedEvaluator evaluator;
-    // The resource as this evaluator counts it; null if it is not watched so (yet).
-    [[nodiscard]] const TrackedResource* current() const {
-      const bool same = tracked && tracked->evaluator().revision == evaluator->revision;
-      return same ? tracked.get() : nullptr;
-    }
-    std::size_t quotas = 0;  // number of quotas that name it
-    base::TimePoint since{};
-    base::TimePoint unneeded_since{};  // when `quotas` fell to zero
-    bool known_absent = false;
-    std::shared_ptr<TrackedResource> tracked;
-  };
-
-  using WantedEntry = std::pair<const api::GroupResource, Wanted>;
-  // Those that may count under a name.
-  struct Concerned {
-    std::vector<const WantedEntry*> owners;  // their evaluators own it, or may because of classes
-    std::vector<std::size_t> by_class;       // evaluators of `api_` whose classes concern it
-  };
-
-  [[nodiscard]] const Concerned& ConcernedBy(const std::string& name) const;
-  [[nodiscard]] Concerned FindConcerned(const std::string& name) const;
-  // As ConcernedBy(), for all names; each once, in the order of `wanted_` and `api_`.
-  [[nodiscard]] Concerned ConcernedBy(const quota::ResourceList& hard) const;
   [[nodiscard]] std::map<api::GroupResource, SharedEvaluator> EvaluatorsFor(
       const quota::ResourceList& hard) const;
   [[nodiscard]] bool IsLimitedBy(const quota::Evaluator* evaluator,
@@ -166,13 +140,8 @@ class Tracker {
   SharedResources& shared_;
   UsageListener& listener_;
   bool by_namespace_;
-  std::map<api::GroupResource, Wanted> wanted_;
+  WantedResources wanted_;
   std::map<std::string, std::size_t> names_;  // limited name → number of quotas
-  // What ConcernedBy() found for limited names: with hundreds of definitions, asking each evaluator
-  // about each name takes longer than all else of a recount. Cleared when `wanted_` gets or loses
-  // an entry or an evaluator, or `api_` changes.
-  mutable std::map<std::string, Concerned> concerned_;
-  mutable std::uint64_t concerned_changes_ = 0;  // of the evaluators of `api_`, then
   std::map<api::GroupResource, LimitedNamespaces> namespaces_;
   std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
   ClassTracker classes_;

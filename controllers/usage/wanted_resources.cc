@@ -1,0 +1,86 @@
+#include "controllers/usage/wanted_resources.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+namespace controllers {
+
+bool WantedResources::Add(base::TimePoint now, const SharedEvaluator& evaluator) {
+  const auto [entry, added] = entries_.try_emplace(evaluator->resource);
+  Wanted& wanted = entry->second;
+  if (added) {
+    wanted.evaluator = evaluator;
+    ++changes_;
+  }
+  if (wanted.quotas++ > 0 || wanted.tracked != nullptr) return false;
+  wanted.since = now;
+  return true;
+}
+
+bool WantedResources::Remove(base::TimePoint now, const api::GroupResource& resource) {
+  const auto entry = entries_.find(resource);
+  CHECK(entry != entries_.end() && entry->second.quotas > 0) << resource.ToString();
+  if (--entry->second.quotas > 0) return false;
+  entry->second.unneeded_since = now;
+  return true;
+}
+
+void WantedResources::Replace(base::TimePoint now, const SharedEvaluator& evaluator) {
+  const auto entry = entries_.find(evaluator->resource);
+  if (entry == entries_.end()) return;
+  entry->second.evaluator = evaluator;
+  entry->second.since = now;
+  ++changes_;
+}
+
+WantedResources::Entries::iterator WantedResources::Erase(Entries::iterator entry) {
+  CHECK(entry->second.quotas == 0 && entry->second.tracked == nullptr) << entry->first.ToString();
+  ++changes_;
+  return entries_.erase(entry);
+}
+
+WantedResources::Concerned WantedResources::FindConcerned(const std::string& name) const {
+  Concerned concerned;
+  for (const Entry& entry : entries_) {
+    const quota::Evaluator& evaluator = *entry.second.evaluator;
+    const bool may_by_class =
+        evaluator.classes && evaluator.classes->owns && evaluator.classes->concerns(name);
+    if (evaluator.owns(name) || may_by_class) concerned.owners.push_back(&entry);
+  }
+  const auto& evaluators = api_.evaluators.shared();
+  for (std::size_t i = 0; i < evaluators.size(); ++i) {
+    const auto& classes = evaluators[i]->classes;
+    if (classes && classes->concerns(name)) concerned.by_class.push_back(i);
+  }
+  return concerned;
+}
+
+const WantedResources::Concerned& WantedResources::ConcernedBy(const std::string& name) const {
+  const Changes now{changes_, api_.evaluators.changes()};
+  const bool outdated = std::exchange(concerned_as_of_, now) != now;
+  if (outdated || concerned_.size() >= kMostNames) concerned_.clear();
+  const auto known = concerned_.find(name);
+  if (known != concerned_.end()) return known->second;
+  return concerned_.emplace(name, FindConcerned(name)).first->second;
+}
+
+WantedResources::Concerned WantedResources::ConcernedBy(const quota::ResourceList& hard) const {
+  Concerned all;
+  const auto add = [](auto& to, const auto& more) {
+    for (const auto& one : more) {
+      if (std::ranges::find(to, one) == to.end()) to.push_back(one);
+    }
+  };
+  for (const auto& [name, limit] : hard) {
+    const Concerned& concerned = ConcernedBy(name);
+    add(all.owners, concerned.owners);
+    add(all.by_class, concerned.by_class);
+  }
+  std::ranges::sort(
+      all.owners, {}, [](const Entry* entry) -> const auto& { return entry->first; });
+  std::ranges::sort(all.by_class);
+  return all;
+}
+
+}  // namespace controllers

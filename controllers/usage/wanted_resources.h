@@ -1,0 +1,79 @@
+#pragma once
+
+// The resources that quotas of one quota API name, each with the evaluator that counts its objects,
+// and the evaluators that may count under a name. No I/O; one thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "controllers/usage/tracked_resource.h"
+#include "pkg/quota/quota.h"
+
+namespace controllers {
+
+using SharedEvaluator = std::shared_ptr<const quota::Evaluator>;
+
+struct Wanted {
+  SharedEvaluator evaluator;
+  // The resource as this evaluator counts it; null if it is not watched so (yet).
+  [[nodiscard]] const TrackedResource* current() const {
+    const bool same = tracked && tracked->evaluator().revision == evaluator->revision;
+    return same ? tracked.get() : nullptr;
+  }
+  std::size_t quotas = 0;  // number of quotas that name it
+  base::TimePoint since{};
+  base::TimePoint unneeded_since{};  // when `quotas` fell to zero
+  bool known_absent = false;
+  std::shared_ptr<TrackedResource> tracked;
+};
+
+class WantedResources {
+ public:
+  using Entries = std::map<api::GroupResource, Wanted>;
+  using Entry = Entries::value_type;
+  // Those that may count under a name.
+  struct Concerned {
+    std::vector<const Entry*> owners;   // their evaluators own it, or may because of classes
+    std::vector<std::size_t> by_class;  // evaluators of the quota API whose classes concern it
+  };
+
+  // `api` must outlive it.
+  explicit WantedResources(const quota::QuotaApi& api) : api_(api) {}
+
+  [[nodiscard]] Entries& entries() { return entries_; }
+  [[nodiscard]] const Entries& entries() const { return entries_; }
+
+  // One more quota names the resource of this evaluator. Returns true if it must be watched now.
+  bool Add(base::TimePoint now, const SharedEvaluator& evaluator);
+  // Returns true if no quota names it any more. The entry stays. REQUIRES: Add() was called.
+  bool Remove(base::TimePoint now, const api::GroupResource& resource);
+  // If the resource is wanted, its objects are counted by this evaluator from now on.
+  void Replace(base::TimePoint now, const SharedEvaluator& evaluator);
+  // Returns the entry after the erased one.
+  Entries::iterator Erase(Entries::iterator entry);
+
+  // Those that may count under names of `hard`, each once, in the order of the entries and of the
+  // evaluators of the quota API. Valid until the next change of either.
+  [[nodiscard]] Concerned ConcernedBy(const quota::ResourceList& hard) const;
+
+ private:
+  [[nodiscard]] const Concerned& ConcernedBy(const std::string& name) const;
+  [[nodiscard]] Concerned FindConcerned(const std::string& name) const;
+
+  const quota::QuotaApi& api_;
+  Entries entries_;
+  std::uint64_t changes_ = 0;  // of the entries and their evaluators
+  // What FindConcerned() returned after these changes. With hundreds of definitions, asking each
+  // evaluator about each name takes longer than all else of a recount.
+  static constexpr std::size_t kMostNames = 10'000;
+  using Changes = std::pair<std::uint64_t, std::uint64_t>;  // and of the quota API's evaluators
+  mutable std::map<std::string, Concerned> concerned_;
+  mutable Changes concerned_as_of_{};
+};
+
+}  // namespace controllers
