@@ -142,7 +142,10 @@ bool AdmissionService::IsGuarded(const std::string& quota_api, const api::GroupR
 void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Refusal& refusal) {
   if (const auto part = wholes_.find(quota_api); part != wholes_.end()) {
     admission::Refusal by_whole = refusal;
-    by_whole.quota_uid = uid_of_whole_(refusal.quota);
+    const controllers::QuotaController* const controller = ControllerOf(part->first);
+    const quota::Quota* const quota =
+        controller == nullptr ? nullptr : controller->store().Find(refusal.quota);
+    by_whole.quota_uid = quota == nullptr ? "" : quota->whole_uid;
     return OnRefusal(part->second, by_whole);
   }
   if (on_refused_) on_refused_(quota_api, refusal);
@@ -152,13 +155,13 @@ void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Re
 }
 
 void AdmissionService::NoteType(const quota::QuotaApi& api) {
-  quota_types_[api.name] = {.api_version = api.resource.GroupVersion(),
-                            .kind = api.kind,
+  quota_types_[api.name] = {.api_version = api.KnownVersion(),
+                            .kind = api.KnownKind(),
                             .ns = "",
                             .name = "",
                             .uid = "",
                             .resource_version = ""};
-  if (!api.part_of.empty()) wholes_[api.name] = api.part_of;
+  if (api.part_of) wholes_[api.name] = api.part_of->quota_api;
 }
 
 admission::QuotaAdmitterOptions AdmissionService::AdmitterOptions() const {

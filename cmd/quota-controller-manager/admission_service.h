@@ -56,10 +56,6 @@ class AdmissionService final : public webhook::StoredRulesListener {
   void HasNone(const std::string& quota_api);
   // `known` returns false while UsageDefinitions are read. Call it before Run().
   void SetDefinitionsKnown(std::function<bool()> known) { definitions_known_ = std::move(known); }
-  // `uid` returns the uid of the quota that the one of this key is a part of (QuotaApi::part_of).
-  void SetUidOfWhole(std::function<std::string(const api::ObjectKey& key)> uid) {
-    uid_of_whole_ = std::move(uid);
-  }
   // `on_refused` is called for every request that a quota refuses, or would refuse in mode Warn or
   // Audit.
   void SetRefusalListener(AdmissionObserver::OnRefused on_refused) {
@@ -124,7 +120,6 @@ class AdmissionService final : public webhook::StoredRulesListener {
   std::map<std::string, client::ObjectReference, std::less<>> quota_types_;  // by quota API
   // The quota APIs whose quotas are parts, with those of the wholes.
   std::map<std::string, std::string, std::less<>> wholes_;
-  std::function<std::string(const api::ObjectKey& key)> uid_of_whole_;
   AdmissionObserver::OnRefused on_refused_;  // may be null
   std::function<bool()> definitions_known_ = [] { return true; };
   AdmissionObserver observer_;

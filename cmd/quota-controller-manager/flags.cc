@@ -45,8 +45,9 @@ DEFINE_string(logging_format, "text",
 
 DEFINE_bool(uninstall, false,
             "Remove what daemons of this installation left on the API server (the webhook "
-            "configuration, AppliedClusterQuotas, the certificate's Secret, the lease), and exit. "
-            "Use the daemon's own --admission-service and --leader-elect-resource-namespace, and "
+            "configuration, AppliedClusterQuotas, DefinedQuotas, the certificate's Secret, the "
+            "lease), and exit. Use the daemon's own --admission-service and "
+            "--leader-elect-resource-namespace, and "
             "stop the daemon first.");
 DEFINE_bool(break_glass, false,
             "Stop enforcing: remove all webhooks from this installation's webhook "

@@ -232,7 +232,7 @@ base::Result<void> ManagerImpl::AddEngines(const client::ClusterConfig& config) 
 }
 
 void ManagerImpl::AddEngine(quota::QuotaApi api) {
-  const std::string& counted = api.part_of.empty() ? api.name : api.part_of;
+  const std::string& counted = api.part_of ? api.part_of->quota_api : api.name;
   if (!base::IsOneOf(counted, options_.quota_apis)) return;
   EngineOptions options{.context = ContextOf(api.name),
                         .controller = {.resync_period = options_.resync_period,
@@ -255,7 +255,7 @@ void ManagerImpl::AddEngine(quota::QuotaApi api) {
         "set --admission-service or --admission-url, by which the API server reaches the webhook";
   }
   const bool takes_definitions = api.TakesDefinitions();
-  const bool is_part = !api.part_of.empty();
+  const bool is_part = api.part_of.has_value();
   engines_.push_back(
       std::make_unique<Engine>(std::move(api), *served_, shared_, std::move(options)));
   if (takes_definitions) usage_->Add(*engines_.back());
@@ -287,9 +287,7 @@ void ManagerImpl::FollowDefinitions() {
       UsageService::Settings{.leading = [this] { return MayWrite(); },
                              .whole_resource_quotas = Enforces("core"),
                              .decides_parts = Enforces("defined")});
-  if (!admission_) return;
-  admission_->SetDefinitionsKnown([this] { return usage_->Known(); });
-  admission_->SetUidOfWhole([this](const auto& key) { return usage_->ResourceQuotaUid(key); });
+  if (admission_) admission_->SetDefinitionsKnown([this] { return usage_->Known(); });
 }
 
 // A daemon that only counts has promised nothing, unless one of its installation enforced before.

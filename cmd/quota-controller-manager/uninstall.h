@@ -2,8 +2,8 @@
 
 // --uninstall removes what daemons of this installation left on the API server, and nothing else:
 // first the webhook configuration, so that nothing is refused any more, then all
-// AppliedClusterQuotas, the certificate's Secret and the lease. Only objects with our label are
-// deleted. Each is printed with its outcome.
+// AppliedClusterQuotas and DefinedQuotas, the certificate's Secret and the lease. Only objects with
+// our label are deleted. Each is printed with its outcome.
 //
 // The daemons must have been stopped, because they would create everything again. If one still
 // renews its lease, or restores an object, it is named and nothing more is done.

@@ -30,7 +30,7 @@ controllers::DefinitionHooks UsageService::Hooks() {
 void UsageService::Prepare(const quota::QuotaApi& api, EngineOptions& options) {
   if (!api.TakesDefinitions()) return;
   options.definitions_known = [this] { return Known(); };
-  if (api.form.cluster) return;
+  if (!KeepsParts() || api.form.cluster) return;
   options.controller.on_quota = [this](const api::ObjectKey& key) { parts_.OnQuota(key); };
 }
 
@@ -38,12 +38,6 @@ const controllers::QuotaStore* UsageService::StoreOf(std::string_view quota_api)
   const auto named = [&](const Engine* engine) { return engine->name() == quota_api; };
   const auto found = std::ranges::find_if(engines_, named);
   return found == engines_.end() ? nullptr : (*found)->store();
-}
-
-std::string UsageService::ResourceQuotaUid(const api::ObjectKey& key) const {
-  const controllers::QuotaStore* const store = StoreOf("core");
-  const quota::Quota* const quota = store == nullptr ? nullptr : store->Find(key);
-  return quota == nullptr ? "" : quota->uid;
 }
 
 controllers::DefinedUse UsageService::UseOf(const api::GroupResource& resource) const {
@@ -59,10 +53,9 @@ controllers::DefinedUse UsageService::UseOf(const api::GroupResource& resource) 
   return {};
 }
 
-// A daemon that only counts leaves DefinedQuotas alone: another one may decide by them.
 std::vector<StageTask> UsageService::Tasks() {
   std::vector<StageTask> tasks{{"definitions", [this] { return definitions_.Run(); }}};
-  if (settings_.decides_parts || settings_.whole_resource_quotas) {
+  if (KeepsParts()) {
     tasks.push_back({"defined quotas", [this] { return parts_.Run(); }});
   }
   return tasks;

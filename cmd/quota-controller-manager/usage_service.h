@@ -37,11 +37,13 @@ class UsageService {
   void Add(Engine& engine) { engines_.push_back(&engine); }
   // True once the definitions are in force, or known to be unknown.
   [[nodiscard]] bool Known() const { return definitions_.Known(); }
-  // The uid of the ResourceQuota of this key; "": it is not known.
-  [[nodiscard]] std::string ResourceQuotaUid(const api::ObjectKey& key) const;
   [[nodiscard]] std::vector<StageTask> Tasks();
 
  private:
+  // A daemon that only counts leaves DefinedQuotas alone: another one may decide by them.
+  [[nodiscard]] bool KeepsParts() const {
+    return settings_.decides_parts || settings_.whole_resource_quotas;
+  }
   [[nodiscard]] controllers::DefinitionHooks Hooks();
   // Of the engine of this quota API; null: it does not run.
   [[nodiscard]] const controllers::QuotaStore* StoreOf(std::string_view quota_api) const;

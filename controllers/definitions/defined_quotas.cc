@@ -4,7 +4,9 @@
 
 #include <utility>
 
+#include "controllers/quota/events/quota_conditions.h"
 #include "pkg/base/task_group.h"
+#include "pkg/client/event_recorder.h"
 #include "pkg/quota/defined/defined_quota.h"
 
 namespace controllers {
@@ -14,7 +16,9 @@ constexpr std::chrono::seconds kDefinedWriteTimeout{10};
 // How often it looks whether it may write, and how often it looks at all quotas then.
 constexpr std::chrono::milliseconds kMayWritePoll{250};
 constexpr std::chrono::minutes kLooksAtAll{1};
+constexpr std::chrono::seconds kAbsentPatience{30};
 constexpr std::size_t kDefinedAStep = 256;
+const api::GroupVersionResource kWholes{"", "v1", "resourcequotas"};
 
 client::ApiRequest WriteTo(const api::ObjectKey& key, std::string name) {
   return {.path = quota::DefinedQuotas().Path(key.ns, name),
@@ -58,10 +62,14 @@ client::ApiRequest Deletion(const quota::Quota& stored) {
   return request;
 }
 
-// The watches have not shown yet what the API server has: they soon do.
+// The watches have not shown yet what the API server has, and soon do, or the namespace is
+// terminating.
 bool IsExpected(const base::Error& error) {
-  return error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kAlreadyExists) ||
-         error.Is(base::ErrorCode::kNotFound) || error.Is(base::ErrorCode::kCancelled);
+  const bool terminating =
+      error.message.find("because it is being terminated") != std::string::npos;
+  return terminating || error.Is(base::ErrorCode::kConflict) ||
+         error.Is(base::ErrorCode::kAlreadyExists) || error.Is(base::ErrorCode::kNotFound) ||
+         error.Is(base::ErrorCode::kCancelled);
 }
 
 }  // namespace
@@ -71,6 +79,7 @@ DefinedQuotaController::DefinedQuotaController(const TrackingContext& context,
     : client_(*context.client),
       scheduler_(*context.scheduler),
       executor_(context.executor),
+      events_(context.events),
       hooks_(std::move(hooks)),
       log_once_("defined", *context.scheduler),
       queue_(*context.scheduler, {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}}) {}
@@ -106,6 +115,7 @@ base::Task<void> DefinedQuotaController::Run() {
   const std::unique_ptr<base::Alarm> poll = scheduler_.NewAlarm();
   base::TimePoint next_look = base::TimePoint::min();
   while (!co_await base::Stopping()) {
+    SayIfAbsent();
     if (!MayWrite()) next_look = base::TimePoint::min();  // it misses changes until it may
     if (MayWrite() && scheduler_.Now() >= next_look) {
       next_look = scheduler_.Now() + kLooksAtAll;
@@ -117,6 +127,20 @@ base::Task<void> DefinedQuotaController::Run() {
   co_await base::IgnoreCancellation();
   queue_.ShutDown();
   co_await workers.Join();
+}
+
+// Without the kind nothing refuses by such names, and no quota shows that.
+void DefinedQuotaController::SayIfAbsent() {
+  if (hooks_.defined_quotas() != nullptr) {
+    said_absent_ = false;
+    absent_since_.reset();
+    return;
+  }
+  if (!absent_since_) absent_since_ = scheduler_.Now();
+  if (scheduler_.Now() - *absent_since_ < kAbsentPatience || !hooks_.in_parts) return;
+  LOG_IF(WARNING, !std::exchange(said_absent_, true))
+      << "names of UsageDefinitions in ResourceQuotas are not enforced: the API server does not "
+         "serve DefinedQuotas; install their CRD";
 }
 
 base::Task<void> DefinedQuotaController::AddDue(std::function<const QuotaStore*()> store) {
@@ -143,15 +167,50 @@ base::Task<void> DefinedQuotaController::Work() {
   }
 }
 
+// The watch of ResourceQuotas may lag, and with its part a quota would lose its reservations.
+base::Task<bool> DefinedQuotaController::IsGone(api::ObjectKey key) {
+  client::ApiRequest request{.path = kWholes.Path(key.ns, key.name),
+                             .timeout = kDefinedWriteTimeout};
+  const auto live = co_await client_.Do(std::move(request));
+  co_return !live && live.error().Is(base::ErrorCode::kNotFound);
+}
+
 // False: it must be tried again. A process that does not lead any more leaves it to the leader.
 base::Task<bool> DefinedQuotaController::Reconcile(api::ObjectKey key) {
   if (!MayWrite()) co_return true;
+  if (hooks_.resource_quotas()->Find(key) == nullptr && DueWrite(key)) {
+    const bool gone = co_await IsGone(key);
+    if (!gone) co_return false;
+    if (!MayWrite()) co_return true;
+  }
   std::optional<client::ApiRequest> request = DueWrite(key);
-  if (!request) co_return true;
+  if (!request) {
+    Tell(key, nullptr);
+    co_return true;
+  }
   const auto answer = co_await client_.Do(*std::move(request));
   const bool failed = !answer && !IsExpected(answer.error());
-  log_once_.Set("defined part of", key.ToString(), failed ? answer.error().message : "");
+  const base::Error error = failed ? answer.error() : base::Error();
+  Tell(key, failed ? &error : nullptr);
   co_return answer.has_value();
+}
+
+void DefinedQuotaController::Tell(const api::ObjectKey& key, const base::Error* error) {
+  log_once_.Set("defined part of", key.ToString(), error == nullptr ? "" : error->message);
+  const QuotaStore* const wholes = hooks_.resource_quotas();
+  const quota::Quota* const whole = wholes == nullptr ? nullptr : wholes->Find(key);
+  if (error == nullptr || whole == nullptr || events_ == nullptr) return;
+  (void)events_->Record({.about = {.api_version = "v1",
+                                   .kind = "ResourceQuota",
+                                   .ns = key.ns,
+                                   .name = key.name,
+                                   .uid = whole->uid,
+                                   .resource_version = whole->resource_version},
+                         .type = client::EventType::kWarning,
+                         .reason = std::string(kNotEnforced),
+                         .message = "limits on names of UsageDefinitions are not enforced as the "
+                                    "spec says: the DefinedQuota cannot be written: " +
+                                    error->message});
 }
 
 }  // namespace controllers

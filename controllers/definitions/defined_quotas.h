@@ -42,6 +42,10 @@ class DefinedQuotaController {
   [[nodiscard]] bool MayWrite() const;
   // The write that makes the DefinedQuota right; nullopt if it is. REQUIRES: MayWrite().
   [[nodiscard]] std::optional<client::ApiRequest> DueWrite(const api::ObjectKey& key) const;
+  // True if the API server says that there is no such ResourceQuota.
+  base::Task<bool> IsGone(api::ObjectKey key);
+  void Tell(const api::ObjectKey& key, const base::Error* error);
+  void SayIfAbsent();
   // Adds all keys of the store of which a write is due, in steps.
   base::Task<void> AddDue(std::function<const QuotaStore*()> store);
   base::Task<void> Work();
@@ -50,9 +54,12 @@ class DefinedQuotaController {
   client::ApiClient& client_;
   base::Scheduler& scheduler_;
   base::asio::any_io_executor executor_;
+  client::EventRecorder* events_;  // may be null
   DefinedQuotaHooks hooks_;
   OnceLog log_once_;
   queue::AsyncQueue<api::ObjectKey> queue_;
+  std::optional<base::TimePoint> absent_since_;
+  bool said_absent_ = false;
 };
 
 }  // namespace controllers

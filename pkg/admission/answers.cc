@@ -20,7 +20,7 @@ Answer Refuse(int code, std::string message, std::vector<api::StatusCause> cause
 // "ResourceQuota/compute/requests.cpu": only a limit may contain slashes.
 std::string FieldOf(const quota::QuotaApi& api, const quota::Refuser& refuser,
                     const std::string& limit) {
-  std::string field = api.kind + "/" + refuser.name;
+  std::string field = api.KnownKind() + "/" + refuser.name;
   if (!limit.empty()) field.append("/").append(limit);
   return field;
 }

@@ -32,6 +32,15 @@ bool IsCalledFor(const QuotaSource& source, const Review& review) {
   return base::IsOneOf(source.api.name, review.called_for);
 }
 
+// True if quotas would be charged that know nothing of the refusal of quotas of `advises`:
+// ClusterQuotas, and the parts that this daemon decides of those.
+bool MayChargeBeside(const quota::QuotaApi& advises, const Waiters& waiters) {
+  return std::ranges::any_of(waiters, [&](const auto& waiter) {
+    const quota::QuotaApi& api = waiter->ask->source().api;
+    return IsCluster(api) || (api.part_of && api.part_of->quota_api == advises.name);
+  });
+}
+
 }  // namespace
 
 QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
@@ -218,9 +227,8 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
                      "unable to get previous usage since prior version of object was not found",
                      cause::kUncountable);
   }
-  const bool charges_cluster_quotas = IsCluster(waiters.back()->ask->source().api);
   for (const auto& source : sources_) {
-    const bool advises = charges_cluster_quotas && source->advises;
+    const bool advises = source->advises && MayChargeBeside(source->api, waiters);
     if (!advises || !Concerns(*source, pending->review)) continue;
     auto refusal = co_await AdviceOf(*source, pending);
     if (refusal) co_return *std::move(refusal);

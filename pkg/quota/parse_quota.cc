@@ -290,6 +290,7 @@ std::vector<std::string> QuotaFields(const QuotaForm& form) {
   // Only for these APIs: the built-in kind has no such field, and a field that pkg/protobuf does
   // not describe makes the reflector request JSON.
   if (form.reservations_in_status) fields.emplace_back("status.reservations");
+  if (form.part) fields.emplace_back("metadata.ownerReferences");
   if (!form.cluster) return fields;
   std::ranges::copy(ClusterSpecFields(), std::back_inserter(fields));
   for (const std::string& member : FurtherStatusMembers()) fields.push_back("status." + member);
@@ -305,6 +306,8 @@ base::Result<Quota> ParseQuota(const json::Value& object, const QuotaForm& form)
   quota.reservations = ParseReservations(object, form);
   quota.alert_threshold = ParseAlertThreshold(object);
   if (form.cluster) quota.further_status = FurtherStatusOf(object);
+  const json::Array& owners = object.ArrayAt({"metadata", "ownerReferences"});
+  if (form.part && !owners.empty()) quota.whole_uid = owners.front().StringAt({"uid"});
   return quota;
 }
 

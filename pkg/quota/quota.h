@@ -32,6 +32,8 @@ struct QuotaForm {
   bool reservations_in_status = false;
   // The quota is cluster-scoped and limits many namespaces together (Quota::cluster).
   bool cluster = false;
+  // The quota is a part of another one (QuotaApi::part_of), which owns it (Quota::whole_uid).
+  bool part = false;
 };
 
 // One kind of quota with its rules. Data: nothing outside its folder names it.
@@ -45,6 +47,11 @@ struct QuotaApi {
   // True if UsageDefinitions say further names and scopes: of ResourceQuota, and of what counts as
   // it does.
   [[nodiscard]] bool TakesDefinitions() const { return CountsAs() == "core"; }
+  // What users call one of these quotas.
+  [[nodiscard]] const std::string& KnownKind() const { return part_of ? part_of->kind : kind; }
+  [[nodiscard]] std::string KnownVersion() const {
+    return part_of ? part_of->api_version : resource.GroupVersion();
+  }
 
   std::string name;  // "core": the word of --quota-apis, metrics and logs
   api::GroupVersionResource resource;
@@ -52,9 +59,14 @@ struct QuotaApi {
   // The name of the quota API that has the same evaluators and the same `object_counter`, so that
   // both count with the same watches; "": its own name.
   std::string counts_as;
-  // The name of the quota API whose quotas these are parts of, with the same names and namespaces.
-  // Users know only the whole: events of refusals and metrics name it. "": they are no parts.
-  std::string part_of;
+  // The quotas that these are parts of, with the same names and namespaces. Users know only the
+  // whole: refusals, events and metrics name it. nullopt: they are no parts.
+  struct Whole {
+    std::string quota_api;
+    std::string api_version;
+    std::string kind;
+  };
+  std::optional<Whole> part_of;
   Evaluators evaluators;
   // The evaluator that counts any other kind by its count/<resource>.<group> name; null if this
   // quota API has none.
@@ -123,6 +135,7 @@ struct Quota {
   bool has_status_used = false;
   bool deleting = false;
   std::string reservations;    // as text; "": there are none
+  std::string whole_uid;       // if QuotaForm::part: of the quota that owns it
   double alert_threshold = 0;  // share of a limit, from kAlertThreshold; 0: none is given
   std::optional<ClusterSpec> cluster = {};  // if QuotaForm::cluster
   // If QuotaForm::cluster: the other members of status (pkg/quota/cluster_status.h).

@@ -194,6 +194,32 @@ TEST_CASE("defined quota: a ClusterQuota limits the same name", "[e2e][cluster][
   f.a.scenario().WaitUsed("q", {{f.bytes, "8Gi"}});
 }
 
+// The plugin, which is called later, would leave the charges to nobody.
+TEST_CASE("defined quota: what the rest of the ResourceQuota refuses is not charged",
+          "[e2e][usage]") {
+  Sized f;
+  const std::string memory = f.kind.group + "/gpu-memory";
+  f.definitions.Create("pods", R"({"usage":[{"name":")" + memory +
+                                   R"(","path":".metadata.labels['memory']","default":"0"}]})");
+  f.definitions.WaitCondition("pods", "Ready", "True");
+  f.Limit("q", {{"pods", "1"}, {memory, "80Gi"}});
+  f.parts.WaitEnforced(f.ns(), "q", {{memory, "80Gi"}});
+  const auto create = [&](const std::string& name) {
+    json::Value pod = Pod(name);
+    pod.Make({"metadata", "labels", "memory"}) = "10Gi";
+    return f.a.Post("pods", pod);
+  };
+  CHECK(create("first").ok());
+  f.a.scenario().WaitUsed("q", {{"pods", "1"}, {memory, "10Gi"}});
+  for (int i = 0; i < 10; ++i) {
+    const Attempt attempt = create("p" + std::to_string(i));
+    CHECK(attempt.exceeded());
+    CHECK_THAT(attempt.message, Contains("requested: pods=1"));
+  }
+  const json::Value part = f.a.api().Get(DefinedQuotas::Path(f.ns(), "q"));
+  CHECK(ToQuantities(part.At({"status", "used"})) == Quantities{{memory, "10Gi"}});
+}
+
 // The daemon refuses for the plugin what the plugin would refuse, and that is nothing here.
 TEST_CASE("defined quota: a full one that nobody enforces refuses nothing for a ClusterQuota",
           "[e2e][cluster][usage]") {

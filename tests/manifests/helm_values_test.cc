@@ -118,7 +118,7 @@ struct Same {
 const std::vector<Same> kSame{
     {{"base"}, "namespace.create=true"},
     {{"base", "monitoring"}, "namespace.create=true,monitoring.enabled=true"},
-    {{"cluster-enforced"}, "namespace.create=true,enforce={cluster}"},
+    {{"cluster-enforced"}, "namespace.create=true,enforce={cluster,defined}"},
     {{"core-enforced"}, "namespace.create=true,enforce={core,cluster}"},
     {{"core-enforced", "monitoring-verified"},
      "namespace.create=true,enforce={core,cluster},monitoring.enabled=true"},
@@ -393,9 +393,11 @@ TEST_CASE("the objects have what the values say", "[helm]") {
                has(R"("helm.sh/resource-policy":"keep")"));
   }
   // Without the daemon their content becomes outdated.
-  CHECK_THAT(json::Write(objects.at(
-                 "CustomResourceDefinition  appliedclusterquotas.quota-controller-manager.io")),
-             !has("helm.sh/resource-policy"));
+  for (const char* left : {"appliedclusterquotas", "definedquotas"}) {
+    CHECK_THAT(json::Write(objects.at(std::string("CustomResourceDefinition  ") + left +
+                                      ".quota-controller-manager.io")),
+               !has("helm.sh/resource-policy"));
+  }
 }
 
 TEST_CASE("every object has the usual labels and those of the values, and selectors have neither",

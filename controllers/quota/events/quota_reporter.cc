@@ -71,6 +71,7 @@ void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* afte
   };
   if (respecified || force(*before) != force(*after)) LookSoon(after->key);
   if (before == nullptr || before->status == after->status) return;
+  if (api_.part_of) return;  // the controller of the whole says so
   if (const auto exceeded = BecameExceeded(before->status, *after)) Say(*after, *exceeded);
 }
 
@@ -151,13 +152,18 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
     return said;
   };
   const auto unwritable = unwritable_.find(key);
-  const Flaws flaws{.uncountable = quota::UncountableNames(api_, quota->hard),
-                    .matches_nothing = WhyNothingMatches(api_, quota->selector),
-                    .exempt = options_.exempt->contains(key.ns),
-                    .unreadable = quota->unreadable.why,
-                    .unwritable = unwritable == unwritable_.end() ? "" : unwritable->second,
-                    .not_in_force = ForceOf(*quota)};
-  const auto again = conditions_.Look(*quota, ObstaclesOf(*quota), flaws, now, server_since_, say);
+  Flaws flaws{.exempt = options_.exempt->contains(key.ns),
+              .unwritable = unwritable == unwritable_.end() ? "" : unwritable->second,
+              .not_in_force = ForceOf(*quota)};
+  std::vector<Obstacle> obstacles;
+  // What is counted of a part, the controller of the whole counts, too, and says so.
+  if (!api_.part_of) {
+    flaws.uncountable = quota::UncountableNames(api_, quota->hard);
+    flaws.matches_nothing = WhyNothingMatches(api_, quota->selector);
+    flaws.unreadable = quota->unreadable.why;
+    obstacles = ObstaclesOf(*quota);
+  }
+  const auto again = conditions_.Look(*quota, obstacles, flaws, now, server_since_, say);
   if (told && on_told_) on_told_(key);
   if (again) due_.AddAfter(key, *again - now);
 }
@@ -210,13 +216,14 @@ Obstacle QuotaReporter::Judge(const UsageSource& source) const {
 bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {
   if (context_.events != nullptr) {
     if (!options_.Leads() && !announcement.by_any) return false;
+    const bool part = api_.part_of.has_value();
     const bool recorded =
-        context_.events->Record({.about = {.api_version = api_.resource.GroupVersion(),
-                                           .kind = api_.kind,
+        context_.events->Record({.about = {.api_version = api_.KnownVersion(),
+                                           .kind = api_.KnownKind(),
                                            .ns = quota.key.ns,
                                            .name = quota.key.name,
-                                           .uid = quota.uid,
-                                           .resource_version = quota.resource_version},
+                                           .uid = part ? quota.whole_uid : quota.uid,
+                                           .resource_version = part ? "" : quota.resource_version},
                                  .type = announcement.type,
                                  .reason = announcement.reason,
                                  .message = announcement.message});

@@ -12,10 +12,10 @@ namespace quota {
 QuotaApi DefinedQuotaApi() {
   QuotaApi api = CoreQuotaApi();
   api.counts_as = std::exchange(api.name, "defined");
-  api.part_of = api.counts_as;
+  api.part_of = {.quota_api = api.counts_as, .api_version = "v1", .kind = "ResourceQuota"};
   api.resource = DefinedQuotas();
   api.kind = "DefinedQuota";
-  api.form = {.reservations_in_status = true};
+  api.form = {.reservations_in_status = true, .part = true};
   api.fields = QuotaFields(api.form);
   return api;
 }
@@ -55,7 +55,8 @@ std::optional<json::Value> DefinedPartOf(const Quota& resource_quota) {
 }
 
 bool IsDefinedPart(const Quota& defined, const Quota& resource_quota) {
-  return defined.unreadable.why.empty() && defined.selector == resource_quota.selector &&
+  return defined.whole_uid == resource_quota.uid && defined.unreadable.why.empty() &&
+         defined.selector == resource_quota.selector &&
          defined.hard == DefinableLimits(resource_quota.hard);
 }
 

@@ -27,7 +27,8 @@ ResourceList DefinableLimits(const ResourceList& hard);
 // definable. It has the same name, and the ResourceQuota owns it.
 std::optional<json::Value> DefinedPartOf(const Quota& resource_quota);
 
-// True if `defined` limits what DefinedPartOf(resource_quota) does. REQUIRES: that is not nullopt.
+// True if `defined` limits what DefinedPartOf(resource_quota) does, and has the same owner.
+// REQUIRES: that is not nullopt.
 bool IsDefinedPart(const Quota& defined, const Quota& resource_quota);
 
 }  // namespace quota

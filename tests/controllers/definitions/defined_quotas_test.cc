@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/base/manual_scheduler.h"
+#include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/defined/defined_quota.h"
 #include "tests/fake/fake_cluster.h"
 
@@ -18,10 +19,9 @@ const api::GroupVersionResource kResourceQuotas{"", "v1", "resourcequotas"};
 
 // A store of quotas that follows a watch, and tells the keys of what changes.
 struct Followed final : controllers::QuotaListener {
-  Followed(const controllers::TrackingContext& context, const api::GroupVersionResource& resource,
-           std::string name)
-      : store(std::move(name), *this),
-        watch(controllers::NewReflector(context, resource, quota::QuotaFields(), nullptr, store)) {}
+  Followed(const controllers::TrackingContext& context, const quota::QuotaApi& api)
+      : store(api.name, *this, api.form),
+        watch(controllers::NewReflector(context, api.resource, api.fields, nullptr, store)) {}
   void OnQuota(const quota::Quota* before, const quota::Quota* after) override {
     if (told) told(after != nullptr ? after->key : before->key);
   }
@@ -80,8 +80,8 @@ struct Parts {
                                        .scheduler = &scheduler,
                                        .client = &cluster,
                                        .reflector = {.seed = 1}};
-  Followed wholes{context, kResourceQuotas, "core"};
-  Followed parts{context, quota::DefinedQuotas(), "defined"};
+  Followed wholes{context, quota::CoreQuotaApi()};
+  Followed parts{context, quota::DefinedQuotaApi()};
   bool leads = true;
   bool stores = true;
   std::optional<controllers::DefinedQuotaController> controller;
@@ -143,6 +143,32 @@ TEST_CASE("defined quotas: what somebody else changes is restored", "[controller
   f.cluster.Put(quota::DefinedQuotas(), Parts::Quota({{"example.com/bytes", "2"}}, "foreign"));
   f.scheduler.RunFor(1s);
   CHECK(f.cluster.Find(quota::DefinedQuotas(), "a", "foreign") == nullptr);
+}
+
+TEST_CASE("defined quotas: a part belongs to the quota that has the name now", "[controllers]") {
+  Parts f;
+  f.Limit({{"example.com/bytes", "2"}});
+  f.cluster.Delete(kResourceQuotas, "a", "q");
+  f.Limit({{"example.com/bytes", "2"}});  // before anybody saw that it was gone
+  const json::Value* part = f.cluster.Find(quota::DefinedQuotas(), "a", "q");
+  REQUIRE(part != nullptr);
+  CHECK(part->ArrayAt({"metadata", "ownerReferences"}).front().StringAt({"uid"}) ==
+        f.cluster.Find(kResourceQuotas, "a", "q")->StringAt({"metadata", "uid"}));
+}
+
+TEST_CASE("defined quotas: a part is not deleted while only our watch lacks its quota",
+          "[controllers]") {
+  Parts f;
+  f.scheduler.RunFor(1s);
+  f.cluster.Hold(kResourceQuotas);
+  f.Limit({{"example.com/bytes", "2"}});
+  f.cluster.Put(quota::DefinedQuotas(), Parts::Quota({{"example.com/bytes", "2"}}));
+  f.scheduler.RunFor(1min);
+  CHECK_FALSE(f.Spec().empty());
+  f.cluster.Release(kResourceQuotas);
+  f.cluster.Delete(kResourceQuotas, "a", "q");
+  f.scheduler.RunFor(2min);
+  CHECK(f.Spec().empty());
 }
 
 TEST_CASE("defined quotas: only the leader writes, once it knows both kinds", "[controllers]") {
