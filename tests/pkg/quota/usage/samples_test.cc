@@ -26,17 +26,23 @@ const std::map<std::string, Sample> kSamples = {
      {R"({"storageClassName":"fast","additionalConfig":{"maxObjects":"1000","maxSize":"2G"}})",
       {{"example.com/bucket-bytes", "2G"}}}},
     {"clusters.postgresql.cnpg.io",
-     {R"({"instances":3,"storage":{"size":"10Gi"},"walStorage":{"size":"2Gi"}})",
+     {R"({"instances":3,"storage":{"size":"10Gi"},"walStorage":{"size":"2Gi"},"tablespaces":[
+          {"name":"a","storage":{"size":"1Gi"}},{"name":"b","storage":{"size":"4Gi"}}]})",
       {{"example.com/postgres-instances", "3"},
        {"example.com/postgres-storage", "30Gi"},
-       {"example.com/postgres-wal-storage", "6Gi"}}}},
+       {"example.com/postgres-tablespace-storage", "15Gi"},
+       {"example.com/postgres-wal-storage", "6Gi"},
+       {"example.com/postgres-wal-template-storage", "0"}}}},
     {"virtualmachines.kubevirt.io",
-     {R"({"runStrategy":"Halted","template":{"spec":{"domain":{"memory":{"guest":"4Gi"}}}}})",
-      {{"example.com/vm-memory", "4Gi"}}}},
+     {R"({"runStrategy":"Halted","template":{"spec":{"domain":{"memory":{"guest":"4Gi"},
+          "resources":{"requests":{"memory":"1Gi"}}}}}})",
+      {{"example.com/vm-memory", "4Gi"}, {"example.com/vm-requested-memory", "1Gi"}}}},
     {"pods",
      {R"({"nodeSelector":{"nvidia.com/gpu.product":"A100"},"containers":[
-          {"name":"a","resources":{"limits":{"nvidia.com/gpumem":"4096"}}},{"name":"b"}]})",
-      {{"example.com/gpu-memory-mib", "4096"}}}},
+          {"name":"a","resources":{"limits":{"nvidia.com/gpu":"2","nvidia.com/gpumem":"4096"}}},
+          {"name":"b"},
+          {"name":"c","resources":{"limits":{"nvidia.com/gpu":"1"}}}]})",
+      {{"example.com/gpu-memory-mib", "90112"}}}},
     {"kafkanodepools.kafka.strimzi.io",
      {R"({"replicas":3,"roles":["broker"],"storage":{"type":"jbod","volumes":[
           {"id":0,"type":"persistent-claim","size":"100Gi"},
@@ -45,14 +51,21 @@ const std::map<std::string, Sample> kSamples = {
        {"example.com/kafka-jbod-storage", "450Gi"},
        {"example.com/kafka-storage", "0"}}}},
     {"rayclusters.ray.io",
-     {R"({"workerGroupSpecs":[
-          {"groupName":"gpu","replicas":4,"template":{"spec":{"containers":[
+     {R"({"headGroupSpec":{"template":{"spec":{"containers":[
+             {"name":"head","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}},
+          "workerGroupSpecs":[
+          {"groupName":"gpu","replicas":4,"minReplicas":1,"template":{"spec":{"containers":[
              {"name":"worker","resources":{"limits":{"cpu":"4","nvidia.com/gpu":"2"}}},
              {"name":"sidecar"}]}}},
           {"groupName":"cpu","replicas":10,"template":{"spec":{"containers":[{"name":"w"}]}}},
+          {"groupName":"tpu","replicas":2,"minReplicas":2,"numOfHosts":4,"template":{"spec":{
+             "containers":[{"name":"w"}]}}},
           {"groupName":"off","template":{"spec":{"containers":[
              {"name":"w","resources":{"limits":{"nvidia.com/gpu":8}}}]}}}]})",
-      {{"example.com/ray-workers", "14"}, {"example.com/ray-worker-gpus", "8"}}}}};
+      {{"example.com/ray-workers", "22"},
+       {"example.com/ray-min-workers", "9"},
+       {"example.com/ray-worker-gpus", "8"},
+       {"example.com/ray-head-gpus", "1"}}}}};
 
 json::Value Read(const std::filesystem::path& path) {
   std::ifstream file(path);

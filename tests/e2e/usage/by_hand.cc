@@ -1,0 +1,167 @@
+#include "tests/e2e/usage/by_hand.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <stdexcept>
+
+namespace e2e::by_hand {
+namespace {
+
+// The memory of a card, in MiB: who asks for GPUs without memory gets all of it.
+constexpr Milli kCard = Milli{81920} * 1000;
+
+Milli Power(int base, int exponent) {
+  Milli power = 1;
+  for (int i = 0; i < exponent; ++i) power *= base;
+  return power;
+}
+
+// The unit, as a fraction in thousandths: "Ki" is 1024000/1000.
+Milli UnitOf(std::string_view text, std::string_view unit) {
+  if (unit.empty()) return 1000;
+  if (unit == "m") return 1;
+  const std::size_t step = std::string_view("kMGTPE").find(unit == "Ki" ? 'k' : unit[0]);
+  if (unit.size() == 2 && unit[1] == 'i' && step != std::string_view::npos) {
+    return 1000 * Power(1024, static_cast<int>(step) + 1);
+  }
+  if (unit.size() == 1 && step != std::string_view::npos) {
+    return 1000 * Power(1000, static_cast<int>(step) + 1);
+  }
+  const bool exponent = unit.size() > 1 && (unit[0] == 'e' || unit[0] == 'E');
+  if (!exponent) throw std::runtime_error("no amount: " + std::string(text));
+  return 1000 * Power(10, std::stoi(std::string(unit.substr(1))));
+}
+
+Milli Int(const json::Value* number, std::int64_t otherwise) {
+  return number == nullptr || number->IsNull() ? otherwise : number->AsInt64().value();
+}
+
+Milli AmountIn(const json::Value& object, std::initializer_list<std::string_view> path) {
+  const json::Value* amount = object.At(path);
+  return amount == nullptr ? 0 : AmountOf(*amount);
+}
+
+Milli GpusOf(const json::Value& holder) {
+  Milli gpus = 0;
+  for (const json::Value& container : holder.ArrayAt({"template", "spec", "containers"})) {
+    gpus += AmountIn(container, {"resources", "limits", "nvidia.com/gpu"});
+  }
+  return gpus;
+}
+
+}  // namespace
+
+Milli ReadAmount(std::string_view text) {
+  std::size_t at = 0;
+  Milli digits = 0;
+  int decimals = -1;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '.') {
+      decimals = 0;
+    } else if (text[at] >= '0' && text[at] <= '9') {
+      digits = digits * 10 + (text[at] - '0');
+      if (decimals >= 0) ++decimals;
+    } else {
+      break;
+    }
+  }
+  const Milli scaled = digits * UnitOf(text, text.substr(at));
+  const Milli divisor = decimals > 0 ? Power(10, decimals) : 1;
+  if (at == 0 || scaled % divisor != 0) {
+    throw std::runtime_error("no amount: " + std::string(text));
+  }
+  return scaled / divisor;
+}
+
+Milli AmountOf(const json::Value& amount) {
+  if (const std::string* text = amount.AsString()) return ReadAmount(*text);
+  return ReadAmount(amount.AsNumber()->text);
+}
+
+std::string ToText(const Sums& sums) {
+  std::string text;
+  for (const auto& [name, sum] : sums) {
+    if (!text.empty()) text += ", ";
+    text += name + "=" + std::to_string(static_cast<std::int64_t>(sum / 1000));
+    if (sum % 1000 != 0) text += "+" + std::to_string(static_cast<int>(sum % 1000)) + "m";
+  }
+  return text;
+}
+
+// Every instance has a volume of its own for the data, the log and each tablespace.
+Sums PostgresCluster(const json::Value& cluster) {
+  const Milli instances = Int(cluster.At({"spec", "instances"}), 1);
+  Milli tablespaces = 0;
+  for (const json::Value& one : cluster.ArrayAt({"spec", "tablespaces"})) {
+    tablespaces += AmountIn(one, {"storage", "size"});
+  }
+  const Milli template_of_log =
+      AmountIn(cluster, {"spec", "walStorage", "pvcTemplate", "resources", "requests", "storage"});
+  return {
+      {"example.com/postgres-instances", instances * 1000},
+      {"example.com/postgres-storage", instances * AmountIn(cluster, {"spec", "storage", "size"})},
+      {"example.com/postgres-wal-storage",
+       instances * AmountIn(cluster, {"spec", "walStorage", "size"})},
+      {"example.com/postgres-wal-template-storage", instances * template_of_log},
+      {"example.com/postgres-tablespace-storage", instances * tablespaces}};
+}
+
+// A replica of a group is so many hosts, a pod each. KubeRay starts minReplicas at least.
+Sums RayCluster(const json::Value& cluster) {
+  Milli workers = 0;
+  Milli at_least = 0;
+  Milli gpus = 0;
+  Milli in_head = 0;
+  const json::Value* suspended = cluster.At({"spec", "suspend"});
+  if (suspended == nullptr || !suspended->AsBool().value()) {
+    for (const json::Value& group : cluster.ArrayAt({"spec", "workerGroupSpecs"})) {
+      const Milli hosts = Int(group.At({"numOfHosts"}), 1);
+      workers += Int(group.At({"replicas"}), 0) * hosts;
+      at_least += Int(group.At({"minReplicas"}), 0) * hosts;
+      gpus += Int(group.At({"replicas"}), 0) * GpusOf(group);
+    }
+    if (const json::Value* head = cluster.At({"spec", "headGroupSpec"})) in_head = GpusOf(*head);
+  }
+  return {{"example.com/ray-workers", workers * 1000},
+          {"example.com/ray-min-workers", at_least * 1000},
+          {"example.com/ray-worker-gpus", gpus},
+          {"example.com/ray-head-gpus", in_head}};
+}
+
+// Each node has the volumes that are listed, or the only one. Ephemeral ones have no size.
+Sums KafkaNodePool(const json::Value& pool) {
+  const Milli nodes = Int(pool.At({"spec", "replicas"}), 0);
+  Milli listed = 0;
+  for (const json::Value& volume : pool.ArrayAt({"spec", "storage", "volumes"})) {
+    listed += AmountIn(volume, {"size"});
+  }
+  return {{"example.com/kafka-nodes", nodes * 1000},
+          {"example.com/kafka-jbod-storage", nodes * listed},
+          {"example.com/kafka-storage", nodes * AmountIn(pool, {"spec", "storage", "size"})}};
+}
+
+Sums ObjectBucketClaim(const json::Value& claim) {
+  return {{"example.com/bucket-bytes", AmountIn(claim, {"spec", "additionalConfig", "maxSize"})}};
+}
+
+// The memory is of each of the GPUs that a container has.
+Sums GpuPod(const json::Value& pod) {
+  Milli memory = 0;
+  for (const json::Value& container : pod.ArrayAt({"spec", "containers"})) {
+    const json::Value* share = container.At({"resources", "limits", "nvidia.com/gpumem"});
+    const Milli gpus = AmountIn(container, {"resources", "limits", "nvidia.com/gpu"}) / 1000;
+    memory += gpus * (share == nullptr ? kCard : AmountOf(*share));
+  }
+  return {{"example.com/gpu-memory-mib", memory}};
+}
+
+Sums VirtualMachine(const json::Value& machine, const Sums& types) {
+  const std::string_view type = machine.StringAt({"spec", "instancetype", "name"});
+  const json::Value* domain = machine.At({"spec", "template", "spec", "domain"});
+  return {
+      {"example.com/vm-memory", AmountIn(*domain, {"memory", "guest"})},
+      {"example.com/vm-requested-memory", AmountIn(*domain, {"resources", "requests", "memory"})},
+      {"example.com/vm-instancetype-memory", type.empty() ? 0 : types.find(type)->second}};
+}
+
+}  // namespace e2e::by_hand
