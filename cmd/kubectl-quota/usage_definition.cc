@@ -19,6 +19,7 @@
 #include "pkg/inspect/foreign_text.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/count_name.h"
+#include "pkg/quota/usage/definition_set.h"
 
 namespace kubectl_quota {
 namespace {
@@ -37,6 +38,7 @@ struct UsageInputs {
 
 struct UsageAnswer {
   std::vector<DefinedUsage> objects;
+  std::vector<inspect::WrongPath> wrong;
   std::vector<std::string> notes;
 };
 
@@ -166,6 +168,7 @@ base::Result<void> Place(const Options& options, const Resources& resources, Usa
 
 base::Result<UsageAnswer> AnswerTo(const Options& options, UsageInputs inputs) {
   UsageAnswer answer;
+  answer.wrong = inputs.definitions.WrongPaths(inputs.custom_kinds);
   const Resources resources(inputs);
   if (auto placed = Place(options, resources, inputs); !placed) return placed.error();
   NoteRepeated(inputs.objects, answer.notes);
@@ -186,25 +189,35 @@ base::Result<UsageAnswer> AnswerTo(const Options& options, UsageInputs inputs) {
     }
     if (*used) answer.objects.push_back(std::move(**used));
   }
-  if (answer.objects.empty()) return NoObject(inputs, resources);
+  if (answer.objects.empty() && answer.wrong.empty()) return NoObject(inputs, resources);
   if (!ignored.empty()) answer.notes.push_back(IgnoredText(ignored));
   return answer;
+}
+
+void WriteTables(const Options& options, Terminal& terminal, const UsageAnswer& answer,
+                 const inspect::DefinedTotal& total) {
+  if (answer.objects.empty()) return;
+  const inspect::TableStyle style{.titles = options.headers, .colours = terminal.traits().colours};
+  const bool wide = options.output == "wide";
+  terminal.Write(inspect::PrintTable(inspect::DefinedTable(answer.objects, wide), style));
+  terminal.Write("\n");
+  terminal.Write(inspect::PrintTable(inspect::DefinedTotalTable(total), style));
 }
 
 int ShowUsage(const Options& options, Terminal& terminal, const UsageAnswer& answer) {
   const inspect::DefinedTotal total = inspect::TotalOf(answer.objects);
   if (IsDocument(options.output)) {
-    terminal.Write(PrintDocument(inspect::DefinedValue(answer.objects, total), options.output));
+    terminal.Write(
+        PrintDocument(inspect::DefinedValue(answer.objects, total, answer.wrong), options.output));
   } else {
-    const inspect::TableStyle style{.titles = options.headers,
-                                    .colours = terminal.traits().colours};
-    const bool wide = options.output == "wide";
-    terminal.Write(inspect::PrintTable(inspect::DefinedTable(answer.objects, wide), style));
-    terminal.Write("\n");
-    terminal.Write(inspect::PrintTable(inspect::DefinedTotalTable(total), style));
+    WriteTables(options, terminal, answer, total);
+  }
+  for (const inspect::WrongPath& one : answer.wrong) {
+    terminal.Fail(inspect::Line("error: " + one.where + ": " +
+                                std::string(quota::usage::kPathNotInSchema) + ": " + one.why));
   }
   for (const std::string& note : answer.notes) terminal.Fail(inspect::Line("note: " + note));
-  return total.unknown.empty() ? kYes : kNo;
+  return total.unknown.empty() && answer.wrong.empty() ? kYes : kNo;
 }
 
 }  // namespace

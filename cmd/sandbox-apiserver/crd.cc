@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pkg/api/version_order.h"
 #include "pkg/base/text.h"
 
 namespace sandbox {
@@ -100,40 +101,6 @@ Value Condition(std::string_view type, std::string_view reason, std::string_view
                 {"type", type}};
 }
 
-// GA before beta before alpha, higher numbers first, other names last: v2, v1, v1beta1, v1alpha1,
-// foo.
-struct VersionRank {
-  int stage = 0;  // 3 GA, 2 beta, 1 alpha, 0 other
-  long major = 0;
-  long minor = 0;
-  auto operator<=>(const VersionRank&) const = default;
-};
-
-// Removes the number at the beginning of the text and returns it; -1 if there is none.
-long TakeNumber(std::string_view& text) {
-  long number = 0;
-  std::size_t digits = 0;
-  while (digits < text.size() && digits < 9 && text[digits] >= '0' && text[digits] <= '9') {
-    number = number * 10 + (text[digits++] - '0');
-  }
-  text.remove_prefix(digits);
-  return digits == 0 ? -1 : number;
-}
-
-VersionRank RankOf(std::string_view name) {
-  if (name.empty() || name.front() != 'v') return {};
-  name.remove_prefix(1);
-  const long major = TakeNumber(name);
-  if (major < 0) return {};
-  if (name.empty()) return {3, major, 0};
-  const bool beta = name.starts_with("beta");
-  const bool alpha = name.starts_with("alpha");
-  if (!beta && !alpha) return {};
-  name.remove_prefix(beta ? 4 : 5);
-  const long minor = TakeNumber(name);
-  return minor < 0 || !name.empty() ? VersionRank() : VersionRank{beta ? 2 : 1, major, minor};
-}
-
 ResourceType TypeOf(const Value& crd, const Value& version, const std::string& storage) {
   ResourceType type;
   type.group = crd.StringAt({"spec", "group"});
@@ -224,7 +191,7 @@ std::vector<ResourceType> TypesOfCrd(const Value& crd) {
     if (IsTrue(version.At({"served"}))) types.push_back(TypeOf(crd, version, storage));
   }
   std::stable_sort(types.begin(), types.end(), [](const ResourceType& a, const ResourceType& b) {
-    return RankOf(a.version) > RankOf(b.version);
+    return api::ComesBefore(a.version, b.version);
   });
   return types;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/custom_schema.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/count_name.h"
 #include "pkg/quota/usage/defined_evaluator.h"
@@ -71,6 +72,7 @@ base::Result<void> DefinitionBook::Add(const Manifest& definition) {
   const api::GroupResource resource = parsed->resource;
   entries_.emplace(resource, Entry{.definition = std::move(*parsed),
                                    .where = definition.where,
+                                   .called = NameOf(definition.object).ToString(),
                                    .evaluator = std::move(evaluator),
                                    .classes = std::move(classes),
                                    .unknown = {}});
@@ -88,6 +90,30 @@ bool DefinitionBook::AddClass(const api::GroupResource& resource, const json::Va
     entry.classes.Set(api::Name(object), std::move(one));
   }
   return is_class;
+}
+
+std::vector<WrongPath> DefinitionBook::WrongPaths(
+    const std::vector<json::Value>& custom_kinds) const {
+  std::map<api::GroupResource, const json::Value*> kinds;
+  for (const json::Value& kind : custom_kinds) {
+    kinds[{.group = std::string(kind.StringAt({"spec", "group"})),
+           .resource = std::string(kind.StringAt({"spec", "names", "plural"}))}] = &kind;
+  }
+  const auto why_not = [&](const api::GroupResource& resource,
+                           const std::vector<quota::usage::NamedPath>& paths) {
+    const auto kind = kinds.find(resource);
+    return kind == kinds.end() ? "" : WhyNotInSchema(*kind->second, paths);
+  };
+  std::vector<WrongPath> wrong;
+  for (const auto& [resource, entry] : entries_) {
+    std::string why = why_not(resource, PathsInObjects(entry.definition));
+    if (why.empty() && entry.evaluator.classes) {
+      why = why_not(entry.evaluator.classes->resource, PathsInClass(entry.definition));
+    }
+    if (!why.empty())
+      wrong.push_back({entry.definition.name, entry.where + ": " + entry.called, std::move(why)});
+  }
+  return wrong;
 }
 
 std::vector<api::GroupResource> DefinitionBook::Described() const {

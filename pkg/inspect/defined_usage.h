@@ -47,6 +47,13 @@ struct DefinedTotal {
   std::set<std::string> unknown;  // names that some object uses an unknown amount of
 };
 
+// A definition that is not in force where the kind has this schema.
+struct WrongPath {
+  std::string definition;  // its name
+  std::string where;       // file and object
+  std::string why;         // "spec.usage[0].path: spec.siez is not in the schema of …"
+};
+
 // Definitions, and the classes that they refer to.
 class DefinitionBook {
  public:
@@ -55,6 +62,11 @@ class DefinitionBook {
   base::Result<void> Add(const Manifest& definition);
   // Adds an object that is a class of some definitions, or none. Returns true if it is one.
   bool AddClass(const api::GroupResource& resource, const json::Value& object);
+
+  // Compares the paths with those CustomResourceDefinitions that are of a described kind, or of a
+  // class: the first wrong path of each definition.
+  [[nodiscard]] std::vector<WrongPath> WrongPaths(
+      const std::vector<json::Value>& custom_kinds) const;
 
   // The resources that are described, sorted; and those, and those of the classes.
   [[nodiscard]] std::vector<api::GroupResource> Described() const;
@@ -68,7 +80,8 @@ class DefinitionBook {
   using Reasons = std::map<std::string, std::string, std::less<>>;  // by name
   struct Entry {
     quota::usage::UsageDefinition definition;
-    std::string where;  // Manifest::where
+    std::string where;   // Manifest::where
+    std::string called;  // "usagedefinition.quota-controller-manager.io/buckets.…"
     quota::Evaluator evaluator;
     quota::ClassTable classes;
     std::map<std::string, Reasons, std::less<>> unknown;  // in a class, by its name
@@ -87,7 +100,9 @@ Table DefinedTable(const std::vector<DefinedUsage>& all, bool wide);
 Table DefinedTotalTable(const DefinedTotal& total);
 
 // {"apiVersion": …, "kind": "UsageDefinitionTest", "objects": [{"name", …}], "total": {…},
-// "unknown": [names]}
-json::Value DefinedValue(const std::vector<DefinedUsage>& all, const DefinedTotal& total);
+// "unknown": [names], "definitions": [{"name", "reason", "message"}]}; the last one only if some
+// are wrong.
+json::Value DefinedValue(const std::vector<DefinedUsage>& all, const DefinedTotal& total,
+                         const std::vector<WrongPath>& wrong);
 
 }  // namespace inspect

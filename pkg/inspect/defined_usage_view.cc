@@ -4,6 +4,7 @@
 #include "pkg/inspect/defined_usage.h"
 #include "pkg/inspect/output_version.h"
 #include "pkg/quota/quantity_field.h"
+#include "pkg/quota/usage/definition_set.h"
 
 namespace inspect {
 namespace {
@@ -82,14 +83,23 @@ Table DefinedTotalTable(const DefinedTotal& total) {
   return table;
 }
 
-json::Value DefinedValue(const std::vector<DefinedUsage>& all, const DefinedTotal& total) {
+json::Value DefinedValue(const std::vector<DefinedUsage>& all, const DefinedTotal& total,
+                         const std::vector<WrongPath>& wrong) {
   json::Array objects;
   for (const DefinedUsage& used : all) objects.push_back(ObjectValue(used));
-  return json::Object{{"apiVersion", kOutputVersion},
-                      {"kind", "UsageDefinitionTest"},
-                      {"objects", std::move(objects)},
-                      {"total", quota::ToJson(total.amounts)},
-                      {"unknown", json::Array(total.unknown.begin(), total.unknown.end())}};
+  json::Object document{{"apiVersion", kOutputVersion},
+                        {"kind", "UsageDefinitionTest"},
+                        {"objects", std::move(objects)},
+                        {"total", quota::ToJson(total.amounts)},
+                        {"unknown", json::Array(total.unknown.begin(), total.unknown.end())}};
+  json::Array definitions;
+  for (const WrongPath& one : wrong) {
+    definitions.push_back(json::Object{{"name", one.definition},
+                                       {"reason", quota::usage::kPathNotInSchema},
+                                       {"message", one.why}});
+  }
+  if (!definitions.empty()) document.Set("definitions", std::move(definitions));
+  return document;
 }
 
 }  // namespace inspect

@@ -252,6 +252,106 @@ TEST_CASE("usage-definition test: classes of the files tell what one unit uses",
   }
 }
 
+namespace {
+
+// A CustomResourceDefinition of storage.example.com whose version v1 has these members in its spec.
+std::string Crd(const std::string& plural, const std::string& kind, const std::string& members,
+                const std::string& more_versions = "") {
+  return "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: "
+         "{name: " +
+         plural +
+         ".storage.example.com}, spec: {group: storage.example.com, names: {kind: " + kind +
+         ", plural: " + plural + "}, versions: [" + more_versions +
+         "{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, "
+         "properties: {metadata: {type: object, properties: {name: {type: string, maxLength: 9}}}, "
+         "spec: {type: object, properties: " +
+         members + "}}}}}]}}\n";
+}
+
+}  // namespace
+
+TEST_CASE("usage-definition test: paths are compared with a CustomResourceDefinition of the files",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string bucket = Object("Bucket", "a", "{size: 1Gi}");
+  const std::string missing =
+      "a.yaml, document 1: "
+      "usagedefinition.quota-controller-manager.io/buckets.storage.example.com: "
+      "PathNotInSchema: spec.usage[0].path: spec.size is not in the schema of Bucket "
+      "(storage.example.com/v1): spec has bytes, tier";
+  const auto good = Test(plugin, kSizes + bucket + Crd("buckets", "Bucket", "{size: {}}"));
+  CHECK(good.code == 0);
+  CHECK(good.warnings.empty());
+  SECTION("a path that it lacks is told, beside what the objects would use") {
+    const std::string text =
+        kSizes + bucket + Crd("buckets", "Bucket", "{bytes: {type: string}, tier: {type: string}}");
+    const auto told = Test(plugin, text);
+    CHECK(told.code == 1);
+    CHECK_THAT(told.warnings, StartsWith("error: /") && Contains(missing + "\n"));
+    CHECK_THAT(told.output, Contains("\nexample.com/bucket-bytes            1Gi\n"));
+    const auto json = Test(plugin, text, {"-o", "json"});
+    CHECK(json.code == 1);
+    CHECK_THAT(json.output, Contains(R"(    "definitions": [
+        {
+            "name": "buckets.storage.example.com",
+            "reason": "PathNotInSchema",
+            "message": "spec.usage[0].path: spec.size is not in the schema of Bucket )"
+                                     R"((storage.example.com/v1): spec has bytes, tier"
+        }
+    ]
+)"));
+    CHECK_THAT(Test(plugin, text, {"-o", "yaml"}).output, Contains("\ndefinitions:\n- name: buck"));
+  }
+  SECTION("it is told without objects, too") {
+    const auto told = Test(plugin, kSizes + Crd("buckets", "Bucket", "{bytes: {type: string}}"));
+    CHECK(told.code == 1);
+    CHECK(told.output.empty());
+    CHECK_THAT(told.warnings, Contains("spec has bytes\n") && !Contains("no object"));
+  }
+  SECTION("the version is that which a daemon reads") {
+    const auto other = [](const std::string& name, const std::string& served) {
+      return "{name: " + name + ", served: " + served +
+             ", storage: false, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: "
+             "object, properties: {bytes: {type: string}}}}}}}, ";
+    };
+    const auto code = [&](const std::string& versions) {
+      return Test(plugin, kSizes + bucket + Crd("buckets", "Bucket", "{size: {}}", versions)).code;
+    };
+    CHECK(code(other("v1beta1", "true")) == 0);
+    CHECK(code(other("v2", "true")) == 1);
+    CHECK(code(other("v2", "false")) == 0);
+    CHECK(code(other("v2alpha1", "true") + other("old", "true")) == 0);
+  }
+  SECTION("what it leaves open is no mistake") {
+    const std::string labels = "path: \".metadata.labels['a.b/c']\"";
+    std::string by_label = kSizes;
+    by_label.replace(by_label.find("path: .spec.size"), 16, labels);
+    const std::string labelled =
+        "---\n{apiVersion: storage.example.com/v1, kind: Bucket, metadata: {name: a, labels: "
+        "{a.b/c: '3'}}}\n";
+    CHECK(Test(plugin, by_label + labelled + Crd("buckets", "Bucket", "{bytes: {}}")).code == 0);
+    CHECK(Test(plugin, kSizes + bucket + Crd("tiers", "Tier", "{bytes: {type: string}}")).code ==
+          0);
+    const std::string no_schema =
+        "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: "
+        "{name: buckets.storage.example.com}, spec: {group: storage.example.com, names: {kind: "
+        "Bucket, plural: buckets}, versions: [{name: v1, served: true}]}}\n";
+    CHECK(Test(plugin, kSizes + bucket + no_schema).code == 0);
+  }
+  SECTION("the field of a class is looked for in the class") {
+    const std::string disk =
+        Object("Disk", "a", "{tiers: [fast]}") + Object("Tier", "fast", "{iops: 500, rate: 1Gi}");
+    const std::string disks = Crd("disks", "Disk", "{tiers: {type: array, items: {type: string}}}");
+    const std::string numbers = "{iops: {type: integer}, rate: {x-kubernetes-int-or-string: true}}";
+    CHECK(Test(plugin, kTiers + disk + disks + Crd("tiers", "Tier", numbers)).code == 0);
+    const auto told = Test(plugin, kTiers + disk + disks + Crd("tiers", "Tier", "{iops: {}}"));
+    CHECK(told.code == 1);
+    CHECK_THAT(told.warnings, Contains("PathNotInSchema: spec.usage[1].class.field: spec.rate is "
+                                       "not in the schema of Tier (storage.example.com/v1): spec "
+                                       "has iops\n"));
+  }
+}
+
 TEST_CASE("usage-definition test: kinds of no definition are ignored, with one note",
           "[kubectl-quota]") {
   Plugin plugin;
