@@ -261,7 +261,7 @@ elif [ "$tale" = usage ]; then
   cat <<END
 All of it is gone again. To go on:
   bash cmd/quickstart.sh usage --keep       leaves it running, for kubectl and curiosity
-  manifests/samples/usage/README.md         definitions of six kinds, pods among them
+  manifests/samples/usage/README.md         definitions of seven kinds, pods among them
   manifests/API.md                          everything that a UsageDefinition can say
   pkg/quota/cluster/README.md               how a ClusterQuota limits it
 To try a definition on objects in files, without a cluster, in cmd/kubectl-quota:

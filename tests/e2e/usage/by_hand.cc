@@ -155,6 +155,32 @@ Sums GpuPod(const json::Value& pod) {
   return {{"example.com/gpu-memory-mib", memory}};
 }
 
+// Wanted and placed replicas are apart; components are one set of theirs.
+Sums ResourceBinding(const json::Value& binding) {
+  const json::Value& spec = *binding.At({"spec"});
+  const Milli wanted = Int(spec.At({"replicas"}), 0);
+  Milli placed = 0;
+  for (const json::Value& cluster : spec.ArrayAt({"clusters"})) {
+    placed += Int(cluster.At({"replicas"}), 0);
+  }
+  Sums sums;
+  const auto add = [&](const std::string& how, Milli replicas, const json::Value& holder) {
+    const std::string prefix = "example.com/karmada-" + how + "-";
+    sums[prefix + "pods"] += replicas * 1000;
+    for (const std::string name : {"cpu", "memory"}) {
+      sums[prefix + name] +=
+          replicas * AmountIn(holder, {"replicaRequirements", "resourceRequest", name});
+    }
+  };
+  add("wanted", wanted, spec);
+  add("placed", placed, spec);
+  add("component", 0, spec);
+  for (const json::Value& component : spec.ArrayAt({"components"})) {
+    add("component", Int(component.At({"replicas"}), 0), component);
+  }
+  return sums;
+}
+
 Sums VirtualMachine(const json::Value& machine, const Sums& types) {
   const std::string_view type = machine.StringAt({"spec", "instancetype", "name"});
   const json::Value* domain = machine.At({"spec", "template", "spec", "domain"});

@@ -27,6 +27,7 @@ Sums RayCluster(const json::Value& cluster);
 Sums KafkaNodePool(const json::Value& pool);
 Sums ObjectBucketClaim(const json::Value& claim);
 Sums GpuPod(const json::Value& pod);
+Sums ResourceBinding(const json::Value& binding);
 // `types` has the memory of each instance type.
 Sums VirtualMachine(const json::Value& machine, const Sums& types);
 
