@@ -19,7 +19,6 @@
 #include "pkg/inspect/foreign_text.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/count_name.h"
-#include "pkg/quota/usage/definition_set.h"
 
 namespace kubectl_quota {
 namespace {
@@ -38,7 +37,7 @@ struct UsageInputs {
 
 struct UsageAnswer {
   std::vector<DefinedUsage> objects;
-  std::vector<inspect::WrongPath> wrong;
+  std::vector<inspect::DefinitionFault> faults;
   std::vector<std::string> notes;
 };
 
@@ -168,7 +167,7 @@ base::Result<void> Place(const Options& options, const Resources& resources, Usa
 
 base::Result<UsageAnswer> AnswerTo(const Options& options, UsageInputs inputs) {
   UsageAnswer answer;
-  answer.wrong = inputs.definitions.WrongPaths(inputs.custom_kinds);
+  answer.faults = inputs.definitions.FaultsBy(inputs.custom_kinds);
   const Resources resources(inputs);
   if (auto placed = Place(options, resources, inputs); !placed) return placed.error();
   NoteRepeated(inputs.objects, answer.notes);
@@ -189,7 +188,7 @@ base::Result<UsageAnswer> AnswerTo(const Options& options, UsageInputs inputs) {
     }
     if (*used) answer.objects.push_back(std::move(**used));
   }
-  if (answer.objects.empty() && answer.wrong.empty()) return NoObject(inputs, resources);
+  if (answer.objects.empty() && answer.faults.empty()) return NoObject(inputs, resources);
   if (!ignored.empty()) answer.notes.push_back(IgnoredText(ignored));
   return answer;
 }
@@ -208,16 +207,16 @@ int ShowUsage(const Options& options, Terminal& terminal, const UsageAnswer& ans
   const inspect::DefinedTotal total = inspect::TotalOf(answer.objects);
   if (IsDocument(options.output)) {
     terminal.Write(
-        PrintDocument(inspect::DefinedValue(answer.objects, total, answer.wrong), options.output));
+        PrintDocument(inspect::DefinedValue(answer.objects, total, answer.faults), options.output));
   } else {
     WriteTables(options, terminal, answer, total);
   }
-  for (const inspect::WrongPath& one : answer.wrong) {
-    terminal.Fail(inspect::Line("error: " + one.where + ": " +
-                                std::string(quota::usage::kPathNotInSchema) + ": " + one.why));
+  for (const inspect::DefinitionFault& fault : answer.faults) {
+    terminal.Fail(
+        inspect::Line("error: " + fault.where + ": " + fault.reason + ": " + fault.message));
   }
   for (const std::string& note : answer.notes) terminal.Fail(inspect::Line("note: " + note));
-  return total.unknown.empty() && answer.wrong.empty() ? kYes : kNo;
+  return total.unknown.empty() && answer.faults.empty() ? kYes : kNo;
 }
 
 }  // namespace

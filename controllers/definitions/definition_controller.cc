@@ -211,8 +211,8 @@ QuotaCondition DefinitionController::ReadyOf(const quota::usage::StoredDefinitio
   const api::GroupResource resource = ResourceOf(stored);
   const DefinedUse use = hooks_.use_of(resource);
   if (served_.Find(resource, ResourceScope::kCluster)) {
-    ready.reason = "NotSupported";
-    ready.message = resource.ToString() + " are in no namespace, so no quota can limit them";
+    ready.reason = quota::usage::kNotSupported;
+    ready.message = quota::usage::InNoNamespace(resource);
   } else if (served_.IsAbsent(resource)) {
     ready.reason = "NotServed";
     ready.message = "the API server does not serve " + resource.ToString();

@@ -8,6 +8,7 @@
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/count_name.h"
 #include "pkg/quota/usage/defined_evaluator.h"
+#include "pkg/quota/usage/definition_set.h"
 #include "pkg/quota/usage/extended_evaluator.h"
 #include "pkg/quota/usage/unknown_members.h"
 
@@ -92,28 +93,40 @@ bool DefinitionBook::AddClass(const api::GroupResource& resource, const json::Va
   return is_class;
 }
 
-std::vector<WrongPath> DefinitionBook::WrongPaths(
+std::vector<DefinitionFault> DefinitionBook::FaultsBy(
     const std::vector<json::Value>& custom_kinds) const {
   std::map<api::GroupResource, const json::Value*> kinds;
   for (const json::Value& kind : custom_kinds) {
     kinds[{.group = std::string(kind.StringAt({"spec", "group"})),
            .resource = std::string(kind.StringAt({"spec", "names", "plural"}))}] = &kind;
   }
-  const auto why_not = [&](const api::GroupResource& resource,
-                           const std::vector<quota::usage::NamedPath>& paths) {
+  const auto find = [&](const api::GroupResource& resource) {
     const auto kind = kinds.find(resource);
-    return kind == kinds.end() ? "" : WhyNotInSchema(*kind->second, paths);
+    return kind == kinds.end() ? nullptr : kind->second;
   };
-  std::vector<WrongPath> wrong;
+  std::vector<DefinitionFault> faults;
   for (const auto& [resource, entry] : entries_) {
-    std::string why = why_not(resource, PathsInObjects(entry.definition));
-    if (why.empty() && entry.evaluator.classes) {
-      why = why_not(entry.evaluator.classes->resource, PathsInClass(entry.definition));
+    const json::Value* kind = find(resource);
+    const auto add = [&, &entry = entry](std::string_view reason, std::string message) {
+      faults.push_back({.definition = entry.definition.name,
+                        .where = entry.where + ": " + entry.called,
+                        .reason = std::string(reason),
+                        .message = std::move(message)});
+    };
+    if (kind != nullptr && kind->StringAt({"spec", "scope"}) == "Cluster") {
+      add(quota::usage::kNotSupported, quota::usage::InNoNamespace(resource));
+      continue;
     }
-    if (!why.empty())
-      wrong.push_back({entry.definition.name, entry.where + ": " + entry.called, std::move(why)});
+    std::string why =
+        kind == nullptr ? "" : WhyNotInSchema(*kind, PathsInObjects(entry.definition));
+    const auto& classes = entry.evaluator.classes;
+    const json::Value* of_class = classes ? find(classes->resource) : nullptr;
+    if (why.empty() && of_class != nullptr) {
+      why = WhyNotInSchema(*of_class, PathsInClass(entry.definition));
+    }
+    if (!why.empty()) add(quota::usage::kPathNotInSchema, std::move(why));
   }
-  return wrong;
+  return faults;
 }
 
 std::vector<api::GroupResource> DefinitionBook::Described() const {

@@ -47,11 +47,12 @@ struct DefinedTotal {
   std::set<std::string> unknown;  // names that some object uses an unknown amount of
 };
 
-// A definition that is not in force where the kind has this schema.
-struct WrongPath {
+// Why a definition would not be in force: what the daemon's condition Ready would say.
+struct DefinitionFault {
   std::string definition;  // its name
   std::string where;       // file and object
-  std::string why;         // "spec.usage[0].path: spec.siez is not in the schema of …"
+  std::string reason;      // "PathNotInSchema"
+  std::string message;     // "spec.usage[0].path: spec.siez is not in the schema of …"
 };
 
 // Definitions, and the classes that they refer to.
@@ -63,9 +64,9 @@ class DefinitionBook {
   // Adds an object that is a class of some definitions, or none. Returns true if it is one.
   bool AddClass(const api::GroupResource& resource, const json::Value& object);
 
-  // Compares the paths with those CustomResourceDefinitions that are of a described kind, or of a
-  // class: the first wrong path of each definition.
-  [[nodiscard]] std::vector<WrongPath> WrongPaths(
+  // The first fault of each definition by those CustomResourceDefinitions that are of its kind, or
+  // of its class: the objects are in no namespace, or cannot have one of the paths.
+  [[nodiscard]] std::vector<DefinitionFault> FaultsBy(
       const std::vector<json::Value>& custom_kinds) const;
 
   // The resources that are described, sorted; and those, and those of the classes.
@@ -101,8 +102,8 @@ Table DefinedTotalTable(const DefinedTotal& total);
 
 // {"apiVersion": …, "kind": "UsageDefinitionTest", "objects": [{"name", …}], "total": {…},
 // "unknown": [names], "definitions": [{"name", "reason", "message"}]}; the last one only if some
-// are wrong.
+// have a fault.
 json::Value DefinedValue(const std::vector<DefinedUsage>& all, const DefinedTotal& total,
-                         const std::vector<WrongPath>& wrong);
+                         const std::vector<DefinitionFault>& faults);
 
 }  // namespace inspect

@@ -4,7 +4,6 @@
 #include "pkg/inspect/defined_usage.h"
 #include "pkg/inspect/output_version.h"
 #include "pkg/quota/quantity_field.h"
-#include "pkg/quota/usage/definition_set.h"
 
 namespace inspect {
 namespace {
@@ -18,6 +17,13 @@ std::string ScopesText(const std::vector<quota::Attribute>& scopes) {
     text.append(text.empty() ? "" : ",").append(name).append("=").append(value);
   }
   return OrNone(text);
+}
+
+// A definition with scopes only has no names; the object still counts as one.
+std::vector<NamedUse> UsesToShow(const DefinedUsage& used) {
+  if (!used.uses.empty()) return used.uses;
+  return {
+      {.name = used.count_name, .amount = quota::Quantity::FromInt(1), .why = "", .ignored = ""}};
 }
 
 std::string WhyText(const DefinedUsage& used, const NamedUse& use) {
@@ -62,7 +68,7 @@ Table DefinedTable(const std::vector<DefinedUsage>& all, bool wide) {
   if (wide) table.titles.emplace_back("SCOPES");
   if (reasons) table.titles.emplace_back("WHY");
   for (const DefinedUsage& used : all) {
-    for (const NamedUse& use : used.uses) {
+    for (const NamedUse& use : UsesToShow(used)) {
       std::vector<Cell> row{
           OrNone(used.ns), used.object.ToString(), use.name,
           use.why.empty() ? Cell(use.amount.ToString()) : Cell("unknown", Tone::kNear)};
@@ -84,7 +90,7 @@ Table DefinedTotalTable(const DefinedTotal& total) {
 }
 
 json::Value DefinedValue(const std::vector<DefinedUsage>& all, const DefinedTotal& total,
-                         const std::vector<WrongPath>& wrong) {
+                         const std::vector<DefinitionFault>& faults) {
   json::Array objects;
   for (const DefinedUsage& used : all) objects.push_back(ObjectValue(used));
   json::Object document{{"apiVersion", kOutputVersion},
@@ -93,10 +99,9 @@ json::Value DefinedValue(const std::vector<DefinedUsage>& all, const DefinedTota
                         {"total", quota::ToJson(total.amounts)},
                         {"unknown", json::Array(total.unknown.begin(), total.unknown.end())}};
   json::Array definitions;
-  for (const WrongPath& one : wrong) {
-    definitions.push_back(json::Object{{"name", one.definition},
-                                       {"reason", quota::usage::kPathNotInSchema},
-                                       {"message", one.why}});
+  for (const DefinitionFault& fault : faults) {
+    definitions.push_back(json::Object{
+        {"name", fault.definition}, {"reason", fault.reason}, {"message", fault.message}});
   }
   if (!definitions.empty()) document.Set("definitions", std::move(definitions));
   return document;

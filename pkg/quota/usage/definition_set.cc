@@ -42,6 +42,10 @@ std::string WhyNotSupported(const UsageDefinition& definition,
 
 }  // namespace
 
+std::string InNoNamespace(const api::GroupResource& resource) {
+  return resource.ToString() + " are in no namespace, so no quota can limit them";
+}
+
 Verdict RecordedVerdict(const StoredDefinition& stored) {
   const json::Value* observed = stored.status.At({"observedGeneration"});
   if (observed == nullptr || observed->AsInt64() != stored.generation) return {};
@@ -106,7 +110,7 @@ std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in,
     if (!stored.definition) {
       verdict = {"PathInvalid", stored.why};
     } else if (std::string why = WhyNotSupported(*stored.definition, built_in); !why.empty()) {
-      verdict = {"NotSupported", std::move(why)};
+      verdict = {std::string(kNotSupported), std::move(why)};
     } else if (auto wrong = of_paths(entry->first); !wrong.message.empty()) {
       verdict = std::move(wrong);
     } else if (auto taken = NameTaken(*stored.definition, owners)) {

@@ -41,6 +41,10 @@ struct Verdict {
 Verdict RecordedVerdict(const StoredDefinition& stored);
 // The reason of a definition with a path that the objects cannot have.
 inline constexpr std::string_view kPathNotInSchema = "PathNotInSchema";
+// The reason of one whose kind no quota can limit.
+inline constexpr std::string_view kNotSupported = "NotSupported";
+// What is said of a kind whose objects are in no namespace.
+std::string InNoNamespace(const api::GroupResource& resource);
 
 class DefinitionSet {
  public:

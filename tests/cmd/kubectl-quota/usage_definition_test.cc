@@ -352,6 +352,37 @@ TEST_CASE("usage-definition test: paths are compared with a CustomResourceDefini
   }
 }
 
+TEST_CASE("usage-definition test: objects in no namespace cannot be limited", "[kubectl-quota]") {
+  Plugin plugin;
+  const auto scoped = [](const std::string& scope) {
+    std::string crd = Crd("buckets", "Bucket", "{size: {}}");
+    return crd.insert(crd.find("names: "), "scope: " + scope + ", ");
+  };
+  const std::string text = kSizes + Object("Bucket", "a", "{size: 1Gi}");
+  CHECK(Test(plugin, text + scoped("Namespaced")).code == 0);
+  const auto told = Test(plugin, text + scoped("Cluster"));
+  CHECK(told.code == 1);
+  CHECK_THAT(told.warnings, Contains("buckets.storage.example.com: NotSupported: "
+                                     "buckets.storage.example.com are in no namespace, so no quota "
+                                     "can limit them\n"));
+  CHECK_THAT(Test(plugin, text + scoped("Cluster"), {"-o", "yaml"}).output,
+             Contains("  reason: NotSupported\n"));
+}
+
+TEST_CASE("usage-definition test: an object that uses nothing but counts has a row, too",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  std::string scopes = kSizes;
+  scopes.replace(scopes.find("usage: "), scopes.rfind("}}") - scopes.find("usage: "),
+                 "scopes: [{name: example.com/tier, path: .spec.tier}]");
+  const auto told =
+      Test(plugin, scopes + Object("Bucket", "a", "{tier: fast}"), {"-o", "wide", "-n", "shop"});
+  CHECK(told.code == 0);
+  CHECK_THAT(told.output,
+             Contains("shop        bucket.storage.example.com/a   count/buckets.storage.example.com"
+                      "   1      example.com/tier=fast\n"));
+}
+
 TEST_CASE("usage-definition test: kinds of no definition are ignored, with one note",
           "[kubectl-quota]") {
   Plugin plugin;

@@ -199,7 +199,9 @@ TEST_CASE("karmada definition: a scope has the priority class, and the kind of t
 
 TEST_CASE("karmada definition: what the language of definitions cannot say", "[karmada][usage]") {
   Comparison compare;
-  const auto of = [&](std::string spec) { return compare.Of(Json(R"({"spec":)" + spec + "}")); };
+  const auto of = [&](const std::string& spec) {
+    return compare.Of(Json(R"({"spec":)" + spec + "}"));
+  };
   SECTION("the number of clusters, by which a set of components is multiplied") {
     const Both both = of(R"({"components":[{"name":"a","replicas":2}],
                              "clusters":[{"name":"m1"},{"name":"m2"},{"name":"m3"}]})");
