@@ -4,6 +4,7 @@
 
 #include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/custom_kind.h"
+#include "tests/e2e/harness/plugin_scenario.h"
 
 namespace e2e::usage_definition_test {
 namespace {
@@ -283,6 +284,23 @@ TEST_CASE_METHOD(
   quotas.WaitUsed(team, {{bytes, "10Gi"}, {"pods", "1"}});
 }
 
+namespace {
+
+// What `usage-definition test` says of the stored definition and the stored CRD of the kind.
+std::string PluginTells(Api& api, const CustomKind& kind) {
+  const TempDir dir;
+  const std::string crd = dir.Write(
+      "crd.json", json::Write(api.Get(PathOf("customresourcedefinitions", "", kind.Crd()))));
+  const std::string definition =
+      dir.Write("definition.json", json::Write(api.Get(UsageDefinitions::Path(kind.Crd()))));
+  const ProgramResult told =
+      AskPlugin("/nowhere", {"usage-definition", "test", "-f", crd, "-f", definition});
+  CHECK(told.exit_code == 1);
+  return told.output;
+}
+
+}  // namespace
+
 TEST_CASE_METHOD(Enforced, "usage definition: a path that the schema lacks is told",
                  "[e2e][cluster][usage]") {
   buckets.Declare(R"({"size":{"type":"string"},"tier":{"type":"string"}})");
@@ -292,6 +310,10 @@ TEST_CASE_METHOD(Enforced, "usage definition: a path that the schema lacks is to
                             "schema of Thing (" +
                                 buckets.kind.group + "/v1): spec has size, tier");
   definitions.WaitCondition(name, "Stalled", "True PathNotInSchema");
+  const std::string ready = ConditionOf(definitions.Get(name), "Ready");
+  const std::string told = PluginTells(a.api(), buckets.kind);
+  INFO(told << json::Write(definitions.Get(name)));
+  CHECK(told.ends_with(": " + ready.substr(ready.find(' ') + 1) + "\n"));
   // It refuses nothing.
   quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}, {"pods", "1"}})));
   ns.Create("p1");

@@ -69,7 +69,7 @@ void UsageDefinitions::WaitCondition(const std::string& name, const std::string&
                                      const std::string& begin) {
   Eventually("the condition " + type + " of " + name + " is " + begin, [&]() -> std::string {
     const std::string is = ConditionOf(api_.Get(Path(name)), type);
-    return is.starts_with(begin) ? "" : is;
+    return is.starts_with(begin) ? "" : "it is: " + is;
   });
 }
 
