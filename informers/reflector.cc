@@ -133,13 +133,20 @@ void ReflectorImpl::Reopen() {
 }
 
 base::Task<Step> ReflectorImpl::List() {
-  const base::TimePoint asked = scheduler_.Now();
-  // Cleared before the list: a Relist() during the list asks for another one.
-  if (std::exchange(relist_, false)) fsm_.LosePlace();
   base::TaskGroup beside(co_await base::asio::this_coro::executor);
   // Before the first list nobody takes the state for known.
   if (state_.synced) beside.Spawn("list " + name_, [this] { return ReportLongList(); });
-  const base::Result<std::string> version = co_await ReadList();
+  bool in_turn = false;
+  if (options_.lists != nullptr) {
+    in_turn = co_await options_.lists->Enter(scheduler_.Now() + kLongestTurn);
+  }
+  const bool stopping = co_await base::Stopping();
+  const base::TimePoint asked = scheduler_.Now();
+  // Cleared before the list: a Relist() during the list asks for another one.
+  if (std::exchange(relist_, false)) fsm_.LosePlace();
+  base::Result<std::string> version = Error{.code = ErrorCode::kCancelled, .message = "cancelled"};
+  if (!stopping) version = co_await ReadList();
+  if (in_turn) options_.lists->Leave();
   beside.Cancel();
   co_await beside.Join();
   if (!version) co_return fsm_.ListFailed(scheduler_.Now(), version.error());

@@ -37,6 +37,7 @@
 #include "pkg/base/asio.h"
 #include "pkg/base/backoff.h"
 #include "pkg/base/error.h"
+#include "pkg/base/gate.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
 #include "pkg/json/projection.h"
@@ -95,6 +96,9 @@ struct ReflectorOptions {
   std::chrono::seconds list_page_timeout{600};
   std::chrono::seconds list_timeout{3600};
   base::BackoffOptions backoff;
+  // Bounds how many collections are listed at once; must outlive the reflector; nullptr: no bound.
+  // A list waits for its turn no longer than kLongestTurn, because others may hang.
+  base::Gate* lists = nullptr;
   std::uint64_t seed = 0;                       // for jitter; 0: random
   metrics::InformerMetrics* metrics = nullptr;  // must outlive the reflector
 };
@@ -115,6 +119,8 @@ struct ReflectorState {
   std::uint64_t failures = 0;  // lists and watches
   std::uint64_t skipped = 0;   // objects without uid or name
 };
+
+inline constexpr std::chrono::seconds kLongestTurn{10};
 
 class Reflector {
  public:

@@ -23,6 +23,7 @@
 #include "pkg/accounting/timing.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/duration.h"
+#include "pkg/base/gate.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/base/task_group.h"
 #include "pkg/base/text.h"
@@ -59,6 +60,10 @@ constexpr std::chrono::milliseconds kWriteTimeout = 10s;
 
 // In a cluster, a Service still routes new connections to a stopped pod for some seconds.
 constexpr std::chrono::milliseconds kLinger = 5s;
+
+// Of counted objects. Reading one keeps a processor busy, so more are not faster: they displace
+// each other from its caches, and need more memory here and in the API server.
+constexpr std::size_t kListsAtOnce = 8;
 
 // Free memory is returned to the system in sixtieths.
 constexpr std::size_t kLittleFree = std::size_t{1} << 20;
@@ -131,6 +136,7 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<EventMetrics> event_metrics_;
   std::unique_ptr<client::ApiEventRecorder> events_;
   std::unique_ptr<controllers::ServedResources> served_;
+  base::Gate lists_{scheduler_, kListsAtOnce};
   controllers::SharedResources shared_;
   std::unique_ptr<Leadership> leadership_;
   std::unique_ptr<AdmissionService> admission_;       // null: nothing is enforced
@@ -270,6 +276,7 @@ controllers::TrackingContext ManagerImpl::ContextOf(std::string name) {
           .scheduler = &scheduler_,
           .client = client_.get(),
           .reflector = {.protobuf = options_.protobuf, .backoff = accounting::kReconnect},
+          .lists = &lists_,
           .name = std::move(name),
           .registry = &registry_,
           .events = events_.get()};

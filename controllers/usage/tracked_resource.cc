@@ -84,6 +84,7 @@ TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResou
       expiry_(context_.scheduler->NewAlarm()),
       reading_(context_.scheduler->NewAlarm()),
       started_(context_.scheduler->Now()) {
+  context_.reflector.lists = context_.lists;
   reflector_ = NewReflector(context_, resource_, evaluator_.fields, metrics_.get(), *this);
 }
 

@@ -40,6 +40,7 @@ struct TrackingContext {
   client::ApiClient* client = nullptr;
   // the defaults; resource and fields are set for each resource
   informers::ReflectorOptions reflector;
+  base::Gate* lists = nullptr;              // of tracked resources; may be absent
   std::string name;                         // the quota API's name, for the informers in metrics
   metrics::Registry* registry = nullptr;    // may be absent
   client::EventRecorder* events = nullptr;  // may be absent

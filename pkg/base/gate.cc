@@ -4,11 +4,11 @@
 
 namespace base {
 
-Gate::~Gate() { CHECK(!busy_ && waiting_.empty()) << "a gate is destroyed while in use"; }
+Gate::~Gate() { CHECK(inside_ == 0 && waiting_.empty()) << "a gate is destroyed while in use"; }
 
 bool Gate::TryEnter() {
-  if (busy_) return false;
-  busy_ = true;
+  if (busy()) return false;
+  ++inside_;
   return true;
 }
 
@@ -37,15 +37,15 @@ Task<bool> Gate::Enter(TimePoint deadline) {
 }
 
 void Gate::Leave() {
-  CHECK(busy_) << "left without entering";
+  CHECK_GT(inside_, 0U) << "left without entering";
   for (Waiter& waiter : waiting_) {
     if (waiter.inside) continue;
-    // Handed over while busy, so that nobody else enters before this waiter runs.
+    // The place is handed over, so that nobody else enters before this waiter runs.
     waiter.inside = true;
     waiter.alarm->Wake();
     return;
   }
-  busy_ = false;
+  --inside_;
 }
 
 }  // namespace base

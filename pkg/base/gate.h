@@ -1,6 +1,7 @@
 #pragma once
 
-// A mutex for coroutines: first come, first served; waiting has a deadline.
+// A mutex for coroutines, or a semaphore if it has several places. First come, first served;
+// waiting has a deadline.
 //
 // Single-threaded. REQUIRES on destruction: no coroutine is inside or waiting.
 
@@ -12,7 +13,8 @@ namespace base {
 
 class Gate {
  public:
-  explicit Gate(Scheduler& scheduler) : scheduler_(scheduler) {}
+  explicit Gate(Scheduler& scheduler, std::size_t places = 1)
+      : scheduler_(scheduler), places_(places) {}
   ~Gate();
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
@@ -20,11 +22,12 @@ class Gate {
   // True: the caller is inside and must call Leave(). False: the deadline passed, or the caller was
   // cancelled.
   Task<bool> Enter(TimePoint deadline);
-  // Enters if the gate is free.
+  // Enters if a place is free.
   [[nodiscard]] bool TryEnter();
   // Admits the first waiting coroutine.
   void Leave();
-  [[nodiscard]] bool busy() const { return busy_; }
+  // True if no place is free.
+  [[nodiscard]] bool busy() const { return inside_ == places_; }
 
  private:
   struct Waiter {
@@ -32,7 +35,8 @@ class Gate {
     bool inside = false;
   };
   Scheduler& scheduler_;
-  bool busy_ = false;
+  const std::size_t places_;
+  std::size_t inside_ = 0;
   std::list<Waiter> waiting_;
 };
 

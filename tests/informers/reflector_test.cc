@@ -71,6 +71,34 @@ TEST_CASE("reflector: a 410 lists again and finds what was deleted meanwhile", "
   CHECK(f.server.watches.back().Query("resourceVersion") == "30");
 }
 
+TEST_CASE("reflector: a list waits for its turn, but not without end", "[informers]") {
+  Fixture f;
+  base::Gate lists(f.scheduler);
+  f.options.lists = &lists;
+  f.server.OnList(Answer::Whole(List("10", {"a1", "a2"})));
+  REQUIRE(lists.TryEnter());  // another collection is listed
+  f.RunFor(1s);
+  CHECK(f.server.lists.empty());
+  CHECK(f.store.begun == 0);
+  SECTION("the other list ends") {
+    lists.Leave();
+    f.Run();
+    CHECK_FALSE(lists.busy());  // this list has ended, too
+    CHECK(f.state().synced);
+  }
+  SECTION("the other list hangs") {
+    f.RunFor(informers::kLongestTurn);
+    CHECK(f.state().synced);
+    CHECK(lists.busy());
+    lists.Leave();
+  }
+  SECTION("it is stopped meanwhile") {
+    CHECK(f.Stop());
+    lists.Leave();
+    CHECK(f.server.lists.empty());
+  }
+}
+
 TEST_CASE("reflector: a list that fails half-way removes nothing", "[informers]") {
   Fixture f;
   f.server.OnList(Answer::Whole(List("10", {"a1", "a2"})));

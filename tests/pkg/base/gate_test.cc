@@ -85,5 +85,28 @@ TEST_CASE("gate: no visitor overtakes another", "[base]") {
   CHECK(f.log == Log{"b in", "b out"});
 }
 
+TEST_CASE("gate: as many are inside as there are places", "[base]") {
+  Fixture f;
+  Gate pair(f.scheduler, 2);
+  REQUIRE(pair.TryEnter());
+  CHECK_FALSE(pair.busy());
+  REQUIRE(pair.TryEnter());
+  CHECK(pair.busy());
+  CHECK_FALSE(pair.TryEnter());
+  f.group.Spawn("third", [&]() -> Task<void> {
+    const bool inside = co_await pair.Enter(f.scheduler.Now() + 1min);
+    if (inside) f.log.emplace_back("third in");
+  });
+  f.scheduler.RunUntilIdle();
+  CHECK(f.log.empty());
+  pair.Leave();
+  CHECK(pair.busy());  // the third has the place
+  f.scheduler.RunUntilIdle();
+  CHECK(f.log == Log{"third in"});
+  pair.Leave();
+  pair.Leave();
+  CHECK_FALSE(pair.busy());
+}
+
 }  // namespace
 }  // namespace base::gate_test
