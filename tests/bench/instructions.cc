@@ -22,8 +22,10 @@
 #include "pkg/quota/cluster/tree_place.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/guarantee.h"
+#include "pkg/quota/usage/defined_evaluator.h"
 #include "pkg/webhook/handler.h"
 #include "tests/bench/counted.h"
+#include "tests/bench/paper_kinds.h"
 #include "tests/bench/pod_events.h"
 #include "tests/bench/run_main.h"
 #include "tests/bench/staged_server.h"
@@ -84,7 +86,7 @@ class NoObserver final : public controllers::ControllerObserver {
 
 // The event loop, the time and the server of one question.
 struct Stage {
-  explicit Stage(std::string pod_list) : server(scheduler, std::move(pod_list), SevenNames()) {}
+  explicit Stage(std::string list) : server(scheduler, std::move(list), SevenNames()) {}
   [[nodiscard]] controllers::TrackingContext Context() {
     controllers::TrackingContext context{
         .executor = io.get_executor(), .scheduler = &scheduler, .client = &server};
@@ -107,29 +109,79 @@ struct Stage {
   quota::QuotaApi api = quota::CoreQuotaApi();
 };
 
-// A watch event of a pod of about 5 kB, from its bytes to the change in the ledger.
-void Event(const std::function<std::string(const std::string& cpu, int version)>& event) {
-  Stage stage(ListOfSmallPods(1000));
+// A resource that is watched, with a user who counts its changes.
+struct Tracked {
+  Tracked(Stage& on, const api::GroupVersionResource& resource, const quota::Evaluator& evaluator)
+      : stage(on), objects(on.Context(), resource, evaluator) {
+    objects.AddUser(listener, [] { return nullptr; });
+  }
+  void List() {
+    objects.Start();
+    stage.scheduler.RunUntilIdle();
+  }
+  ~Tracked() {
+    base::TaskGroup stopping(stage.io.get_executor());
+    stopping.Spawn("stop", [&] { return objects.Stop(); });
+    stage.scheduler.RunFor(5min);
+  }
+
+  Stage& stage;
   NoListener listener;
-  controllers::TrackedResource pods(stage.Context(), {"", "v1", "pods"}, stage.Pods());
-  pods.AddUser(listener, [] { return nullptr; });
-  pods.Start();
-  stage.scheduler.RunUntilIdle();
+  controllers::TrackedResource objects;
+};
+
+// A watch event that changes what an object uses, from its bytes to the change in the ledger.
+void Event(Tracked& tracked, const std::function<std::string(int version)>& event) {
+  tracked.List();
   int version = 2000;
   std::string bytes;
   const auto next = [&] {
-    ++version;
-    bytes = event(version % 2 == 0 ? "250m" : "300m", version);
-    stage.scheduler.RunFor(100ms);  // a single event
+    bytes = event(++version);
+    tracked.stage.scheduler.RunFor(100ms);  // a single event
   };
   Repeat(next, [&] {
-    stage.server.pods().Send(std::move(bytes));
-    stage.scheduler.RunUntilIdle();
+    tracked.stage.server.objects().Send(std::move(bytes));
+    tracked.stage.scheduler.RunUntilIdle();
   });
-  Check(listener.changes == kWarmUp + kTimes, "not every event changed the ledger");
-  base::TaskGroup stopping(stage.io.get_executor());
-  stopping.Spawn("stop", [&] { return pods.Stop(); });
-  stage.scheduler.RunFor(5min);
+  Check(tracked.listener.changes == kWarmUp + kTimes, "not every event changed the ledger");
+}
+
+// Of a pod of about 5 kB.
+void PodEvent(const std::function<std::string(const std::string& cpu, int version)>& event) {
+  Stage stage(ListOfSmallPods(1000));
+  Tracked pods(stage, {"", "v1", "pods"}, stage.Pods());
+  Event(pods, [&](int version) { return event(version % 2 == 0 ? "250m" : "300m", version); });
+}
+
+// Custom objects of about 19 kB, of a kind with a UsageDefinition.
+constexpr int kCustomNamespaces = 100;
+quota::Evaluator CustomKind() {
+  json::Value definition;
+  definition.Make({"metadata", "name"}) = PaperDefinitionName(0);
+  definition.Make({"spec"}) = PaperDefinition(0);
+  return quota::usage::EvaluatorOf(quota::usage::ParseUsageDefinition(definition).value());
+}
+
+struct TrackedCustom : Tracked {
+  explicit TrackedCustom(Stage& on) : Tracked(on, {kPaperGroup, "v1", PaperKind(0)}, CustomKind()) {
+    for (const char* what : {"storage", "cpu", "backup", "iops"}) objects.Limit(PaperName(0, what));
+  }
+};
+
+void CustomEvent() {
+  Stage stage(ObjectsAsJson(PaperKind(0), 0, 100, 100, kCustomNamespaces));
+  TrackedCustom custom(stage);
+  Event(custom, [number = 0](int version) mutable {
+    return PaperObjectEvent(0, number++, kCustomNamespaces, version);
+  });
+}
+
+// From the bytes of a list to the ledger.
+void CustomList(int objects) {
+  Stage stage(ObjectsAsJson(PaperKind(0), 0, objects, objects, kCustomNamespaces));
+  TrackedCustom custom(stage);
+  Counted([&] { custom.List(); });
+  Check(custom.objects.ledger().size() == static_cast<std::size_t>(objects), "not all were listed");
 }
 
 // The quota controller with its server.
@@ -178,7 +230,7 @@ void Recount(int pods) {
     change.before = world.FactsOfFirst();
     world.leading = false;  // so that nothing is written yet
     ++version;
-    world.stage.server.pods().Send(SmallPodEvent(version % 2 == 0 ? "250m" : "300m", version));
+    world.stage.server.objects().Send(SmallPodEvent(version % 2 == 0 ? "250m" : "300m", version));
     scheduler.RunUntilIdle();
     world.leading = true;
     change.after = world.FactsOfFirst();
@@ -198,11 +250,11 @@ void Deletion(int sizes) {
   server.answer_delay = 1ms;
   int version = 100'000;
   const auto next = [&] {
-    if (version > 100'000) server.pods().Send(SmallPodEvent("100m", ++version));
+    if (version > 100'000) server.objects().Send(SmallPodEvent("100m", ++version));
     scheduler.RunFor(100ms);
   };
   Repeat(next, [&] {
-    server.pods().Send(SmallPodEvent("100m", ++version, "DELETED"));
+    server.objects().Send(SmallPodEvent("100m", ++version, "DELETED"));
     scheduler.RunUntilIdle();
   });
   // Each pod that comes again is written, too.
@@ -368,8 +420,10 @@ struct Question {
 
 int Main(const std::vector<std::string>& arguments) {
   const std::vector<Question> questions{
-      {"event-json", kTimes, [] { Event(JsonEvent); }},
-      {"event-protobuf", kTimes, [] { Event(ProtobufEvent); }},
+      {"event-json", kTimes, [] { PodEvent(JsonEvent); }},
+      {"event-protobuf", kTimes, [] { PodEvent(ProtobufEvent); }},
+      {"event-custom", kTimes, [] { CustomEvent(); }},
+      {"list-custom", 500, [] { CustomList(500); }},
       {"recount-1000-pods", kTimes, [] { Recount(1000); }},
       {"recount-50000-pods", kTimes, [] { Recount(50'000); }},
       {"review-alone", kTimes, [] { Review(1, 1); }},

@@ -46,8 +46,7 @@ std::string PodsAsProtobuf(int from, int end, int count, int namespaces) {
       1, wire::Bytes(2, std::to_string(kListVersion)).append(wire::Bytes(3, Next(end, count))));
   for (int i = from; i < end; ++i) {
     const std::string pod =
-        namespaces == 0 ? ProtobufPod(i, 0)
-                        : ProtobufPodIn(PaperCluster::NumberedNamespace(i % namespaces), i, 0);
+        namespaces == 0 ? ProtobufPod(i, 0) : ProtobufPodIn(PaperNamespace(i % namespaces), i, 0);
     list.append(wire::Bytes(2, pod));
   }
   return wire::Enveloped("PodList", list);
@@ -73,7 +72,7 @@ std::string NamespacesAsJson(int from, int end, int count) {
                      R"("metadata":{"resourceVersion":"1000","continue":")" +
                      Next(end, count) + R"("},"items":[)";
   for (int i = from; i < end; ++i) {
-    const std::string name = PaperCluster::NumberedNamespace(i);
+    const std::string name = PaperNamespace(i);
     if (i > from) list += ',';
     list.append(R"({"metadata":{"name":")").append(name).append(R"(","uid":"uid-)").append(name);
     list.append(R"(","resourceVersion":"7","labels":{"team":"a"}}})");
@@ -288,11 +287,6 @@ class PaperCluster::Server {
   base::TaskGroup tasks_{io_.get_executor()};
   std::thread thread_;
 };
-
-std::string PaperCluster::NumberedNamespace(int number) {
-  std::string name = std::to_string(number);
-  return name.insert(0, 5 - name.size(), '0').insert(0, "t");
-}
 
 PaperCluster::PaperCluster(int pods, int others, int namespaces, const PaperKinds& kinds)
     : server_(std::make_unique<Server>(pods, others, namespaces, kinds)) {}

@@ -26,10 +26,9 @@ class PaperCluster {
   using Source = std::function<std::string()>;
 
   static constexpr const char* kNamespace = "team-a";
-  // The namespaces of ClusterQuotas are t00000, t00001 and so on; their labels are {"team": "a"}.
-  static std::string NumberedNamespace(int number);
 
-  // With `namespaces`: the pods are in so many of them in turn, and quotas are ClusterQuotas.
+  // With `namespaces`: the pods are in so many of them in turn (PaperNamespace()), whose labels are
+  // {"team": "a"}, and quotas are ClusterQuotas.
   // Without: all are in kNamespace.
   //
   // So many pods of ten workloads, about 5 kB each as JSON and sent as protobuf; and so many other

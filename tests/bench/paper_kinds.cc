@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "pkg/quantity/quantity.h"
-#include "tests/bench/paper_cluster.h"
 
 namespace bench {
 namespace {
@@ -166,7 +165,7 @@ std::vector<std::string> CutSample() {
 void AppendObject(std::string& text, int kind, int number, int namespaces, int gibibytes,
                   int version) {
   static const std::vector<std::string> parts = CutSample();
-  const std::string ns = PaperCluster::NumberedNamespace(number % namespaces);
+  const std::string ns = PaperNamespace(number % namespaces);
   char uid[37];
   std::snprintf(uid, sizeof uid, "%08x-5f5c-4f0f-8d63-%012d", kind, number);
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -210,6 +209,8 @@ std::string Group(const std::string& name, const char* version, const std::strin
 }
 
 }  // namespace
+
+std::string PaperNamespace(int number) { return Numbered("t%05d", number); }
 
 std::string PaperKind(int kind) { return Numbered("k%03d", kind); }
 

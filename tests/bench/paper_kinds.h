@@ -21,6 +21,9 @@ inline constexpr const char* kPaperGroup = "bench.example";
 inline constexpr const char* kPaperClasses = "classes";
 inline constexpr int kClasses = 3;
 
+// Its name: t00000, t00001 and so on.
+std::string PaperNamespace(int number);
+
 // The resource, such as "k042".
 std::string PaperKind(int kind);
 std::string PaperDefinitionName(int kind);

@@ -9,6 +9,7 @@
 #include "pkg/quantity/quantity.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/bench/paper_cluster.h"
+#include "tests/bench/paper_kinds.h"
 #include "tests/bench/scale_questions.h"
 #include "tests/bench/verdict.h"
 #include "tests/e2e/harness/api.h"
@@ -47,9 +48,9 @@ PaperCluster::Source Events(int namespaces, int pods) {
     std::string bytes;
     for (const int end = std::min(kEvents, next + kEventsAtOnce); next < end; ++next) {
       const int pod = next % pods;
-      bytes += namespaces == 0 ? PaperPodEvent("MODIFIED", pod, 1 + next)
-                               : PaperPodEventIn(PaperCluster::NumberedNamespace(pod % namespaces),
-                                                 "MODIFIED", pod, 1 + next);
+      bytes += namespaces == 0
+                   ? PaperPodEvent("MODIFIED", pod, 1 + next)
+                   : PaperPodEventIn(PaperNamespace(pod % namespaces), "MODIFIED", pod, 1 + next);
     }
     return bytes;
   };

@@ -58,11 +58,11 @@ std::string ListOf(const json::Value& object) {
 
 }  // namespace
 
-StagedServer::StagedServer(base::Scheduler& scheduler, std::string pod_list, json::Value quota)
+StagedServer::StagedServer(base::Scheduler& scheduler, std::string list, json::Value quota)
     : scheduler_(scheduler),
-      pod_list_(std::move(pod_list)),
+      list_(std::move(list)),
       quota_(std::move(quota)),
-      pods_(scheduler),
+      objects_(scheduler),
       quotas_(scheduler) {}
 
 // The patch has the differences of status.hard and status.used, the annotation of reservations, and
@@ -107,12 +107,12 @@ base::Task<base::Result<client::ApiResponse>> StagedServer::Do(client::ApiReques
 
 base::Task<base::Result<std::unique_ptr<http::BodyStream>>> StagedServer::Stream(
     client::ApiRequest request) {
-  const bool of_pods = request.path.ends_with("/pods");
+  const bool of_quotas = request.path.ends_with("quotas");
   std::unique_ptr<http::BodyStream> body;
   if (IsWatch(request)) {
-    body = std::make_unique<FeedBody>(scheduler_, of_pods ? pods_ : quotas_);
+    body = std::make_unique<FeedBody>(scheduler_, of_quotas ? quotas_ : objects_);
   } else {
-    body = std::make_unique<WholeBody>(of_pods ? pod_list_ : ListOf(quota_));
+    body = std::make_unique<WholeBody>(of_quotas ? ListOf(quota_) : list_);
   }
   co_return body;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-// An API server in virtual time, as the quota controller sees it: pods that the bench defines, one
-// quota with a writable status, and watches of both. Its own work is excluded from the counting.
+// An API server in virtual time, as the quota controller sees it: objects of one kind, one quota
+// with a writable status, and watches of both. Its own work is excluded from the counting.
 //
 // Single-threaded.
 
@@ -29,10 +29,10 @@ struct Feed {
 
 class StagedServer final : public client::ApiClient {
  public:
-  // `pod_list` is the body of the list of all pods.
-  StagedServer(base::Scheduler& scheduler, std::string pod_list, json::Value quota);
+  // `list` is the body of the list of all objects, as a rule pods.
+  StagedServer(base::Scheduler& scheduler, std::string list, json::Value quota);
 
-  Feed& pods() { return pods_; }
+  Feed& objects() { return objects_; }
   // The delay of a write's answer; watches show the write at once.
   base::Duration answer_delay{};
   std::size_t writes = 0;
@@ -45,10 +45,10 @@ class StagedServer final : public client::ApiClient {
   std::string Write(const std::string& patch);
 
   base::Scheduler& scheduler_;
-  std::string pod_list_;
+  std::string list_;
   json::Value quota_;
   int version_ = 1000;
-  Feed pods_;
+  Feed objects_;
   Feed quotas_;
 };
 
