@@ -52,7 +52,8 @@ class PageReader {
   PageReader(const ReflectorOptions& options, const ObjectDecoder& decoder, const ListSink& sink)
       : path_(options.resource.Path(options.ns)),
         decoder_(decoder),
-        splitter_(options.max_object_bytes),
+        skimmer_(decoder.NewSkimmer()),
+        splitter_(options.max_object_bytes, &skimmer_),
         sink_(sink) {}
 
   base::Result<void> Feed(std::string_view bytes) {
@@ -70,7 +71,7 @@ class PageReader {
 
  private:
   base::Result<void> Take(WireForm form, std::string_view bytes) {
-    const base::Result<json::Value> object = decoder_.Decode(form, bytes);
+    const base::Result<json::Value> object = decoder_.Decode(form, bytes, skimmer_);
     if (!object) return object.error();
     last_key_ = KeyOf(*object);
     sink_.object(*object);
@@ -79,6 +80,7 @@ class PageReader {
 
   std::string path_;
   const ObjectDecoder& decoder_;
+  json::Skimmer skimmer_;
   ListSplitter splitter_;
   const ListSink& sink_;
   std::string last_key_;

@@ -51,8 +51,9 @@ ObjectDecoder::ObjectDecoder(const ReflectorOptions& options)
       accept_list_(Accept(options, protobuf_.has_value(), "PartialObjectMetadataList")),
       accept_watch_(Accept(options, protobuf_.has_value(), "PartialObjectMetadata")) {}
 
-base::Result<json::Value> ObjectDecoder::Decode(WireForm form, std::string_view bytes) const {
-  if (form == WireForm::kJson) return json::Skim(bytes, fields_);
+base::Result<json::Value> ObjectDecoder::Decode(WireForm form, std::string_view bytes,
+                                                json::Skimmer& skimmer) const {
+  if (form == WireForm::kJson) return skimmer.Take(bytes);
   if (protobuf_) return protobuf_->Decode(bytes);
   return base::Error{.code = base::ErrorCode::kMalformed,
                      .message = "the answer is protobuf, which was not asked for"};

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "informers/reflector.h"
+#include "pkg/json/skimmer.h"
 #include "pkg/protobuf/decoder.h"
 
 namespace informers {
@@ -28,8 +29,12 @@ class ObjectDecoder {
   // The decoded fields: the wanted ones and those that the reflector needs.
   [[nodiscard]] const json::Projection& fields() const { return fields_; }
 
-  // Decodes one object. Errors: kMalformed, also for protobuf that was not requested.
-  [[nodiscard]] base::Result<json::Value> Decode(WireForm form, std::string_view bytes) const;
+  // For the JSON of an answer; the decoder must outlive it.
+  [[nodiscard]] json::Skimmer NewSkimmer() const { return json::Skimmer(fields_); }
+  // Decodes one object; JSON with `skimmer`, which may have read it already. Errors: kMalformed,
+  // also for protobuf that was not requested.
+  [[nodiscard]] base::Result<json::Value> Decode(WireForm form, std::string_view bytes,
+                                                 json::Skimmer& skimmer) const;
 
  private:
   json::Projection fields_;

@@ -77,7 +77,8 @@ class ReflectorImpl final : public Reflector {
                                          base::TimePoint limit);
   base::Task<void> CheckPlace();
   base::Task<WatchEnd> Follow(std::unique_ptr<http::BodyStream> body, base::TimePoint limit);
-  base::Result<void> TakeFrame(WireForm form, std::string_view frame, bool& server_said);
+  base::Result<void> TakeFrame(WireForm form, std::string_view frame, json::Skimmer& skimmer,
+                               bool& server_said);
   void Deliver(const WatchEvent& event);
   bool TakeIfWhole(const json::Value& object);
   void SetVersion(const std::string& version);
@@ -278,12 +279,13 @@ base::Task<void> ReflectorImpl::CheckPlace() {
 // Reads events until the stream ends, for whatever reason.
 base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> body,
                                            base::TimePoint limit) {
-  WatchSplitter splitter(options_.max_object_bytes);
+  json::Skimmer skimmer = decoder_.NewSkimmer();
+  WatchSplitter splitter(options_.max_object_bytes, &skimmer);
   EventCrowd crowd;
   WatchEnd end;
   bool server_said = false;
   const PieceSink take_frame = [&](WireForm form, std::string_view frame) {
-    return TakeFrame(form, frame, server_said);
+    return TakeFrame(form, frame, skimmer, server_said);
   };
   const auto take = [&](std::string_view piece) { return splitter.Feed(piece, take_frame); };
   // Of the event that is being read.
@@ -334,9 +336,9 @@ base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> bod
 }
 
 base::Result<void> ReflectorImpl::TakeFrame(WireForm form, std::string_view frame,
-                                            bool& server_said) {
+                                            json::Skimmer& skimmer, bool& server_said) {
   const base::TimePoint begin = scheduler_.Now();
-  const base::Result<WatchEvent> event = decoder_.Decode(form, frame, server_said);
+  const base::Result<WatchEvent> event = decoder_.Decode(form, frame, skimmer, server_said);
   if (!event) return event.error();
   ++state_.events;
   state_.current_as_of = begin;

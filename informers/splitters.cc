@@ -9,13 +9,14 @@ namespace {
 // Creates the splitter for the format of the first byte, then feeds it.
 template <typename Json, typename Protobuf, typename Splitter>
 base::Result<void> FeedEither(Splitter& splitter, bool protobuf, std::size_t max_bytes,
-                              std::string_view bytes, const PieceSink& sink) {
+                              json::Skimmer* skimmer, std::string_view bytes,
+                              const PieceSink& sink) {
   if (bytes.empty()) return {};
   if (std::holds_alternative<std::monostate>(splitter)) {
     if (protobuf) {
       splitter.template emplace<Protobuf>(max_bytes);
     } else {
-      splitter.template emplace<Json>(max_bytes);
+      splitter.template emplace<Json>(max_bytes, skimmer);
     }
   }
   const auto with = [&sink](WireForm form) {
@@ -49,7 +50,7 @@ base::Result<void> WatchSplitter::Feed(std::string_view bytes, const PieceSink& 
   // JSON begins with a bracket or with white space, of which '\t' is the smallest.
   const bool length = !bytes.empty() && static_cast<unsigned char>(bytes.front()) < '\t';
   return FeedEither<json::DocumentSplitter, protobuf::FrameSplitter>(splitter_, length, max_bytes_,
-                                                                     bytes, sink);
+                                                                     skimmer_, bytes, sink);
 }
 
 bool WatchSplitter::AtBoundary() const {
@@ -62,8 +63,8 @@ bool WatchSplitter::AtBoundary() const {
 
 base::Result<void> ListSplitter::Feed(std::string_view bytes, const PieceSink& sink) {
   const bool magic = !bytes.empty() && bytes.front() == protobuf::kMagic.front();
-  return FeedEither<json::ListSplitter, protobuf::ListSplitter>(splitter_, magic, max_bytes_, bytes,
-                                                                sink);
+  return FeedEither<json::ListSplitter, protobuf::ListSplitter>(splitter_, magic, max_bytes_,
+                                                                skimmer_, bytes, sink);
 }
 
 base::Result<std::string> ListSplitter::Envelope() const {

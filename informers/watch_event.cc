@@ -29,16 +29,19 @@ WatchEventDecoder::WatchEventDecoder(ObjectDecoder objects, std::string path)
       path_(std::move(path)) {}
 
 base::Result<WatchEvent> WatchEventDecoder::Decode(WireForm form, std::string_view frame,
+                                                   json::Skimmer& skimmer,
                                                    bool& server_said) const {
-  base::Result<WatchEvent> event =
-      form == WireForm::kJson ? DecodeJson(frame, server_said) : DecodeProtobuf(frame, server_said);
+  base::Result<WatchEvent> event = form == WireForm::kJson
+                                       ? DecodeJson(frame, skimmer, server_said)
+                                       : DecodeProtobuf(frame, skimmer, server_said);
   if (!event && !server_said) return event.error().Wrap("watch " + path_);
   return event;
 }
 
 base::Result<WatchEvent> WatchEventDecoder::DecodeJson(std::string_view frame,
+                                                       json::Skimmer& skimmer,
                                                        bool& server_said) const {
-  base::Result<json::Value> envelope = json::Skim(frame, json_fields_);
+  base::Result<json::Value> envelope = skimmer.Take(frame);
   if (!envelope) return envelope.error();
   const std::string type(envelope->StringAt({"type"}));
   if (type == "ERROR") {
@@ -55,6 +58,7 @@ base::Result<WatchEvent> WatchEventDecoder::DecodeJson(std::string_view frame,
 }
 
 base::Result<WatchEvent> WatchEventDecoder::DecodeProtobuf(std::string_view frame,
+                                                           json::Skimmer& skimmer,
                                                            bool& server_said) const {
   const base::Result<protobuf::WatchFrame> opened = protobuf::OpenWatchFrame(frame);
   if (!opened) return opened.error();
@@ -65,7 +69,8 @@ base::Result<WatchEvent> WatchEventDecoder::DecodeProtobuf(std::string_view fram
     server_said = true;
     return StatusError(*status);
   }
-  base::Result<json::Value> object = objects_.Decode(WireForm::kProtobuf, opened->object.object);
+  base::Result<json::Value> object =
+      objects_.Decode(WireForm::kProtobuf, opened->object.object, skimmer);
   if (!object) return object.error();
   return Event(opened->type, std::move(*object));
 }

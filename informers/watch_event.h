@@ -24,14 +24,20 @@ struct WatchEvent {
 class WatchEventDecoder {
  public:
   WatchEventDecoder(ObjectDecoder objects, std::string path);
-  // Errors: kMalformed if the frame is not an event. For an ERROR event, the Error of its Status;
-  // `server_said` is then set, to tell the two apart.
-  base::Result<WatchEvent> Decode(WireForm form, std::string_view frame, bool& server_said) const;
+  // For the JSON of a watch; the decoder must outlive it.
+  [[nodiscard]] json::Skimmer NewSkimmer() const { return json::Skimmer(json_fields_); }
+  // Decodes a frame; JSON with `skimmer`, which may have read it already. Errors: kMalformed if the
+  // frame is not an event. For an ERROR event, the Error of its Status; `server_said` is then set,
+  // to tell the two apart.
+  base::Result<WatchEvent> Decode(WireForm form, std::string_view frame, json::Skimmer& skimmer,
+                                  bool& server_said) const;
   [[nodiscard]] const ObjectDecoder& objects() const { return objects_; }
 
  private:
-  base::Result<WatchEvent> DecodeJson(std::string_view frame, bool& server_said) const;
-  base::Result<WatchEvent> DecodeProtobuf(std::string_view frame, bool& server_said) const;
+  base::Result<WatchEvent> DecodeJson(std::string_view frame, json::Skimmer& skimmer,
+                                      bool& server_said) const;
+  base::Result<WatchEvent> DecodeProtobuf(std::string_view frame, json::Skimmer& skimmer,
+                                          bool& server_said) const;
   base::Result<WatchEvent> Event(std::string_view type, json::Value object) const;
   [[nodiscard]] base::Error StatusError(const json::Value& status) const;
 

@@ -5,7 +5,6 @@
 #endif
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 
@@ -86,18 +85,19 @@ std::size_t CountOf(Bits bits) {
 
 // The bytes after a backslash that is not itself escaped. `pending`: the first byte of the block
 // is, and then whether that of the next one is.
+//
+// In a run of backslashes every other one escapes. Subtracting the run from the odd bits flips them
+// from its beginning on, so that the difference has the escaping ones of the run and what its last
+// one escapes.
 Bits Escaped(Bits backslashes, bool& pending) {
-  Bits escaped = pending ? 1 : 0;
+  const Bits first = pending ? 1 : 0;
   pending = false;
-  Bits rest = backslashes & ~escaped;
-  while (rest != 0) {
-    const Bits first = rest & -rest;
-    const Bits behind = first << 1;
-    pending = behind == 0;
-    escaped |= behind;
-    rest &= ~(first | behind);
-  }
-  return escaped;
+  if (backslashes == 0) return first;
+  constexpr Bits kOdd = 0xAAAA'AAAA'AAAA'AAAA;
+  const Bits runs = backslashes & ~first;
+  const Bits escaping_and_last = (((runs << 1) | kOdd) - runs) ^ kOdd;
+  pending = ((escaping_and_last & backslashes) >> (kBlock - 1)) != 0;
+  return escaping_and_last ^ (backslashes | first);
 }
 
 std::size_t FindEnd(const Marks& marks, std::size_t& depth) {
@@ -132,37 +132,6 @@ std::size_t SkipBlock(const char* block, Nesting& nesting, bool& foreign) {
   return end;
 }
 
-std::size_t SkipContainer(std::string_view text, std::size_t at) {
-  Nesting nesting;
-  bool foreign = false;
-  for (; text.size() - at >= kBlock; at += kBlock) {
-    const std::size_t taken = SkipBlock(text.data() + at, nesting, foreign);
-    if (taken != kNone) return at + taken;
-    if (foreign) return kNone;
-  }
-  std::array<char, kBlock> rest{};
-  std::copy(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), rest.begin());
-  const std::size_t taken = SkipBlock(rest.data(), nesting, foreign);
-  return taken == kNone ? kNone : at + taken;
-}
-
-std::size_t SkipString(std::string_view text, std::size_t at) {
-  for (++at; (at = FindStringEvent(text, at)) < text.size(); at += 2) {
-    if (text[at] == '"') return at + 1;
-  }
-  return kNone;
-}
-
-bool EndsScalar(char c) {
-  return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
-std::size_t SkipScalar(std::string_view text, std::size_t at) {
-  const std::size_t begin = at;
-  while (at < text.size() && !EndsScalar(text[at])) ++at;
-  return at == begin ? kNone : at;
-}
-
 }  // namespace
 
 std::size_t SkipBlank(std::string_view text, std::size_t at) {
@@ -194,13 +163,6 @@ std::size_t SkipBlocks(std::string_view text, Nesting& nesting) {
     if (foreign) break;
   }
   return at;
-}
-
-std::size_t SkipValue(std::string_view text, std::size_t at) {
-  if (at >= text.size()) return kNone;
-  if (text[at] == '{' || text[at] == '[') return SkipContainer(text, at);
-  if (text[at] == '"') return SkipString(text, at);
-  return SkipScalar(text, at);
 }
 
 }  // namespace json

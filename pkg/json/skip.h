@@ -21,8 +21,4 @@ std::size_t FindStringEvent(std::string_view text, std::size_t at);
 // REQUIRES: the depth is not zero, or the text begins with a bracket.
 std::size_t SkipBlocks(std::string_view text, Nesting& nesting);
 
-// The position after the value that begins at `at`; npos if no value begins there, or the text ends
-// before the value does.
-std::size_t SkipValue(std::string_view text, std::size_t at);
-
 }  // namespace json

@@ -1,6 +1,6 @@
 #include "pkg/json/splitter.h"
 
-#include <array>
+#include <algorithm>
 
 #include "pkg/json/skip.h"
 #include "pkg/json/value.h"
@@ -12,32 +12,6 @@ using base::Error;
 using base::ErrorCode;
 using base::Result;
 
-using ByteSet = std::array<bool, 256>;
-
-constexpr ByteSet SetOf(std::string_view bytes) {
-  ByteSet set{};
-  for (const char c : bytes) set[static_cast<unsigned char>(c)] = true;
-  return set;
-}
-
-constexpr ByteSet kBlank = SetOf(" \t\r\n");
-constexpr ByteSet kStructure = SetOf("\"{}[]");
-constexpr ByteSet kScalarEnd = SetOf(" \t\r\n,]");
-
-bool In(const ByteSet& set, char c) { return set[static_cast<unsigned char>(c)]; }
-
-// The first byte at or after `at` that is in `set`; bytes.size() if there is none.
-std::size_t FindIn(const ByteSet& set, std::string_view bytes, std::size_t at) {
-  while (at < bytes.size() && !In(set, bytes[at])) ++at;
-  return at;
-}
-
-std::size_t SkipBlank(std::string_view bytes) {
-  std::size_t at = 0;
-  while (at < bytes.size() && In(kBlank, bytes[at])) ++at;
-  return at;
-}
-
 Error TooLarge(std::string_view what, std::size_t max_bytes) {
   return {.code = ErrorCode::kTooLarge,
           .message = std::string(what) + " of more than " + std::to_string(max_bytes) + " bytes"};
@@ -45,57 +19,11 @@ Error TooLarge(std::string_view what, std::size_t max_bytes) {
 
 }  // namespace
 
-std::size_t NestingScanner::Scan(std::string_view bytes) {
-  std::size_t at = 0;
-  const bool is_string = nesting_.depth == 0 && (nesting_.in_string || bytes.starts_with('"'));
-  if (!is_string) {
-    at = SkipBlocks(bytes, nesting_);
-    if (at > 0 && nesting_.depth == 0) return at;
-  }
-  while (at < bytes.size()) {
-    if (nesting_.in_string) {
-      at = ScanString(bytes, at);
-      if (Complete()) return at;
-      continue;
-    }
-    at = FindIn(kStructure, bytes, at);
-    if (at == bytes.size()) break;
-    const char c = bytes[at++];
-    if (c == '"') {
-      nesting_.in_string = true;
-    } else if (c == '{' || c == '[') {
-      ++nesting_.depth;
-    } else if (--nesting_.depth == 0) {
-      return at;
-    }
-  }
-  return at;
-}
-
-// Returns the position after the closing quote, or the end of `bytes`.
-std::size_t NestingScanner::ScanString(std::string_view bytes, std::size_t at) {
-  while (at < bytes.size()) {
-    if (nesting_.escaped) {
-      nesting_.escaped = false;
-      ++at;
-      continue;
-    }
-    at = FindStringEvent(bytes, at);
-    if (at == bytes.size()) break;
-    if (bytes[at++] == '"') {
-      nesting_.in_string = false;
-      return at;
-    }
-    nesting_.escaped = true;
-  }
-  return at;
-}
-
 Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& sink) {
   while (!bytes.empty()) {
     std::size_t length = 0;
-    if (scanner_.Complete()) {
-      length = SkipBlank(bytes);
+    if (scanner().Complete()) {
+      length = SkipBlank(bytes, 0);
       bytes.remove_prefix(length);
       offset_ += length;
       if (bytes.empty()) return {};
@@ -104,12 +32,12 @@ Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& 
                      .message = "no JSON document begins at byte " + std::to_string(offset_)};
       }
     }
-    length = scanner_.Scan(bytes);
+    length = scanner().Scan(bytes);
     if (buffer_.size() + length > max_bytes_) return TooLarge("a document", max_bytes_);
     const std::string_view piece = bytes.substr(0, length);
     bytes.remove_prefix(length);
     offset_ += length;
-    if (!scanner_.Complete()) {
+    if (!scanner().Complete()) {
       buffer_ += piece;
       return {};
     }
@@ -151,7 +79,7 @@ Result<std::size_t> ListSplitter::Step(std::string_view bytes, const DocumentSin
     default:
       break;
   }
-  if (const std::size_t blank = SkipBlank(bytes); blank > 0) {
+  if (const std::size_t blank = SkipBlank(bytes, 0); blank > 0) {
     // Keep white space between members: "1 2" must not become a number.
     const bool keep = place_ == Place::kMembers;
     const Result<void> kept = keep ? Keep(envelope_, bytes.substr(0, blank)) : Result<void>();
@@ -229,15 +157,16 @@ Result<std::size_t> ListSplitter::StepBetweenItems(char c) {
 }
 
 Result<std::size_t> ListSplitter::StepItem(std::string_view bytes, const DocumentSink& item) {
-  const std::size_t length = scanner_.Scan(bytes);
+  Scanner& scanner = items_ != nullptr ? *items_ : scanner_;
+  const std::size_t length = scanner.Scan(bytes);
   const std::string_view piece = bytes.substr(0, length);
-  const Result<void> done = scanner_.Complete() ? FinishItem(piece, item) : Keep(item_, piece);
+  const Result<void> done = scanner.Complete() ? FinishItem(piece, item) : Keep(item_, piece);
   if (!done) return done.error();
   return length;
 }
 
 Result<std::size_t> ListSplitter::StepScalarItem(std::string_view bytes, const DocumentSink& item) {
-  const std::size_t length = FindIn(kScalarEnd, bytes, 0);
+  const std::size_t length = std::min(bytes.find_first_of(" \t\r\n,]"), bytes.size());
   const std::string_view piece = bytes.substr(0, length);
   const Result<void> done = length < bytes.size() ? FinishItem(piece, item) : Keep(item_, piece);
   if (!done) return done.error();

@@ -7,8 +7,9 @@
 // passes on each element of `items` as soon as it is complete, and at the end the rest of the
 // document, so that memory holds one item, not the list. Top-level members may come in any order.
 //
-// Both only follow nesting and strings, so what they pass on may still fail to parse. An element
-// above `max_bytes` is an error (kTooLarge). One thread.
+// Both only follow nesting and strings, so what they pass on may still fail to parse. They can
+// leave that to another Scanner, which must outlive them, so that a document is read while it is
+// split (pkg/json/skimmer.h). An element above `max_bytes` is an error (kTooLarge). One thread.
 
 #include <cstddef>
 #include <functional>
@@ -23,40 +24,32 @@ namespace json {
 // Called with each complete document. An error ends the splitting, and Feed() returns it.
 using DocumentSink = std::function<base::Result<void>(std::string_view)>;
 
-// Follows strings and brackets through the bytes of one value, however they are cut.
-class NestingScanner {
- public:
-  // Returns how many of `bytes` belong to the value; all of them if it continues after them.
-  // REQUIRES: the value is not complete, and its first byte opens an object, an array or a string.
-  std::size_t Scan(std::string_view bytes);
-  // True if the last Scan() reached the value's end. The next Scan() begins another value.
-  [[nodiscard]] bool Complete() const { return nesting_.depth == 0 && !nesting_.in_string; }
-
- private:
-  std::size_t ScanString(std::string_view bytes, std::size_t at);
-
-  Nesting nesting_;
-};
-
 class DocumentSplitter {
  public:
-  explicit DocumentSplitter(std::size_t max_bytes) : max_bytes_(max_bytes) {}
+  explicit DocumentSplitter(std::size_t max_bytes, Scanner* documents = nullptr)
+      : max_bytes_(max_bytes), documents_(documents) {}
   // Passes every document that `bytes` completes to `sink`. Errors: those of the sink; kTooLarge;
   // kMalformed if a document begins with neither { nor [. After an error the splitter is unusable.
   base::Result<void> Feed(std::string_view bytes, const DocumentSink& sink);
   // True between documents: the stream may end here.
-  [[nodiscard]] bool AtBoundary() const { return scanner_.Complete(); }
+  [[nodiscard]] bool AtBoundary() const {
+    return documents_ != nullptr ? documents_->Complete() : scanner_.Complete();
+  }
 
  private:
+  [[nodiscard]] Scanner& scanner() { return documents_ != nullptr ? *documents_ : scanner_; }
+
   std::size_t max_bytes_;
+  Scanner* documents_;
+  NestingScanner scanner_;  // if there is no other
   std::size_t offset_ = 0;  // of the next byte to scan, for messages
   std::string buffer_;      // the beginning of an incomplete document
-  NestingScanner scanner_;
 };
 
 class ListSplitter {
  public:
-  explicit ListSplitter(std::size_t max_item_bytes) : max_bytes_(max_item_bytes) {}
+  explicit ListSplitter(std::size_t max_item_bytes, Scanner* items = nullptr)
+      : max_bytes_(max_item_bytes), items_(items) {}
   // Errors: those of the sink; kTooLarge; kMalformed if the bytes cannot be a list. After an error
   // the splitter is unusable.
   base::Result<void> Feed(std::string_view bytes, const DocumentSink& item);
@@ -92,7 +85,8 @@ class ListSplitter {
   std::size_t max_bytes_;
   std::size_t offset_ = 0;  // of the next byte to scan, for messages
   Place place_ = Place::kBefore;
-  NestingScanner scanner_;
+  Scanner* items_;
+  NestingScanner scanner_;  // of all else, and of items if there is no other
   std::string envelope_;
   std::string item_;           // the beginning of an incomplete item
   std::size_t key_begin_ = 0;  // where the last key begins in envelope_, with its quotes

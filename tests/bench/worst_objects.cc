@@ -75,11 +75,12 @@ class Reader {
 
   void Event(std::string_view bytes) {
     const informers::WatchEventDecoder decoder(informers::ObjectDecoder(options_), "bench");
-    informers::WatchSplitter splitter(kMostBytes);
+    json::Skimmer skimmer = decoder.NewSkimmer();
+    informers::WatchSplitter splitter(kMostBytes, &skimmer);
     bool decoded = false;
     Feed(splitter, bytes, [&](informers::WireForm form, std::string_view frame) {
       bool server_said = false;
-      const auto event = decoder.Decode(form, frame, server_said);
+      const auto event = decoder.Decode(form, frame, skimmer, server_said);
       if (!event) return base::Result<void>(event.error());
       Count(event->object);
       decoded = true;
@@ -90,10 +91,11 @@ class Reader {
 
   void List(std::string_view bytes) {
     const informers::ObjectDecoder decoder(options_);
-    informers::ListSplitter splitter(kMostBytes);
+    json::Skimmer skimmer = decoder.NewSkimmer();
+    informers::ListSplitter splitter(kMostBytes, &skimmer);
     bool decoded = false;
     Feed(splitter, bytes, [&](informers::WireForm form, std::string_view item) {
-      const auto object = decoder.Decode(form, item);
+      const auto object = decoder.Decode(form, item, skimmer);
       if (!object) return base::Result<void>(object.error());
       Count(*object);
       decoded = true;

@@ -128,10 +128,11 @@ class ObjectComparison : public Comparison {
       Differ(evaluator_.resource.ToString() + " is not asked for as protobuf");
       return;
     }
+    json::Skimmer skimmer = decoder_.NewSkimmer();
     const auto from_json =
-        decoder_.Decode(informers::WireForm::kJson, json::Write(*served.At({"json"})));
-    const auto from_protobuf =
-        decoder_.Decode(informers::WireForm::kProtobuf, FromHex(served.StringAt({"protobuf"})));
+        decoder_.Decode(informers::WireForm::kJson, json::Write(*served.At({"json"})), skimmer);
+    const auto from_protobuf = decoder_.Decode(informers::WireForm::kProtobuf,
+                                               FromHex(served.StringAt({"protobuf"})), skimmer);
     if (!from_json || !from_protobuf) {
       Differ((from_json ? from_protobuf : from_json).error().message + ": " + what_);
       return;

@@ -242,9 +242,10 @@ void CheckFrames(std::string_view input, const std::vector<std::string>& pieces)
   fuzz::Require(frames == others, "the same frames");
   if (told.empty()) fuzz::Require(whole.AtBoundary() == cut.AtBoundary(), "the same end");
   static const informers::WatchEventDecoder decoder = EventDecoder();
+  json::Skimmer skimmer = decoder.NewSkimmer();
   for (const std::string& frame : frames) {
     bool server_said = false;
-    const auto event = decoder.Decode(informers::WireForm::kProtobuf, frame, server_said);
+    const auto event = decoder.Decode(informers::WireForm::kProtobuf, frame, skimmer, server_said);
     if (event) fuzz::Require(event->object.IsObject(), "an event has an object");
   }
 }

@@ -1,9 +1,11 @@
 // Streams of documents and lists, as a watch and a list send them: the documents are the same
-// wherever the bytes are cut, and a correct list gives exactly its items.
+// wherever the bytes are cut, also if they are decoded meanwhile, and a correct list gives exactly
+// its items.
 
 #include "pkg/json/splitter.h"
 
 #include "informers/watch_event.h"
+#include "pkg/json/skimmer.h"
 #include "pkg/json/value.h"
 #include "tests/fuzz/target.h"
 
@@ -43,10 +45,11 @@ void CheckDocuments(std::string_view input, const std::vector<std::string>& piec
   if (told.empty()) fuzz::Require(whole.AtBoundary() == cut.AtBoundary(), "the same end");
 
   static const informers::WatchEventDecoder decoder = Decoder();
+  json::Skimmer skimmer = decoder.NewSkimmer();
   for (const std::string& document : documents) {
     fuzz::Require(document.size() <= kMaxBytes, "no larger than is allowed");
     bool server_said = false;
-    const auto event = decoder.Decode(informers::WireForm::kJson, document, server_said);
+    const auto event = decoder.Decode(informers::WireForm::kJson, document, skimmer, server_said);
     if (!event) continue;
     // Unwanted parts of an event are skipped, whether they parse or not.
     fuzz::Require(event->object.IsObject(), "an event has an object");
@@ -93,11 +96,46 @@ void CheckList(std::string_view input, const std::vector<std::string>& pieces) {
   CheckAgainstParser(input, items, whole);
 }
 
+std::string TextOf(const base::Result<json::Value>& value) {
+  return value ? json::Write(*value) : value.error().message;
+}
+
+// A splitter whose documents a skimmer decodes passes on the same ones, each decoded as if it came
+// alone.
+template <typename Splitter>
+void CheckSkimmed(const std::vector<std::string>& pieces) {
+  static const json::Projection fields({"metadata.name", "a.b", "x", "items.a", "*.c"});
+  Splitter plain(kMaxBytes);
+  std::vector<std::string> documents;
+  const std::string told = Told(plain, pieces, documents);
+  json::Skimmer skimmer(fields);
+  Splitter skimming(kMaxBytes, &skimmer);
+  std::size_t passed = 0;
+  const auto check = [&](std::string_view document) -> base::Result<void> {
+    fuzz::Require(passed < documents.size(), "no more documents");
+    fuzz::RequireSame(document, documents[passed++], "the same documents");
+    fuzz::RequireSame(TextOf(skimmer.Take(document)), TextOf(json::Skim(document, fields)),
+                      "decoded as alone");
+    return {};
+  };
+  std::string said;
+  for (const std::string& piece : pieces) {
+    const auto fed = skimming.Feed(piece, check);
+    if (fed) continue;
+    said = fed.error().message;
+    break;
+  }
+  fuzz::RequireSame(said, told, "the same error");
+  fuzz::Require(passed == documents.size(), "all documents");
+}
+
 FUZZ_TARGET(splitter) {
   fuzz::Chance chance(input);
   const std::vector<std::string> pieces = fuzz::Pieces(input, chance);
   CheckDocuments(input, pieces);
   CheckList(input, pieces);
+  CheckSkimmed<json::DocumentSplitter>(pieces);
+  CheckSkimmed<json::ListSplitter>(pieces);
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 #include <random>
 
 #include "pkg/json/projection.h"
+#include "pkg/json/skimmer.h"
+#include "pkg/json/splitter.h"
 
-namespace json::skim_test {
+namespace json::skimmer_test {
 namespace {
 
 void CheckSame(const std::string& text, const std::vector<std::string>& paths) {
@@ -116,6 +118,121 @@ TEST_CASE("skim: an error in a skipped part is not detected", "[json]") {
   CHECK(Write(*skimmed) == R"({"a":1})");
 }
 
+// What a list of two documents gives, each decoded, in pieces of random lengths.
+std::vector<std::string> Listed(const std::string& list, Scanner* items, std::mt19937& random,
+                                const DocumentSink& item) {
+  ListSplitter splitter(1 << 20, items);
+  std::string_view rest = list;
+  while (!rest.empty()) {
+    const std::string_view piece = rest.substr(0, 1 + random() % (random() % 4 == 0 ? 300 : 20));
+    rest.remove_prefix(piece.size());
+    const auto fed = splitter.Feed(piece, item);
+    if (!fed) return {fed.error().message};
+  }
+  const auto envelope = splitter.Envelope();
+  return {envelope ? *envelope : envelope.error().message};
+}
+
+// Damages a few bytes, or none.
+std::string Mutated(std::string text, std::mt19937& random) {
+  static constexpr std::string_view kBytes = "{}[]\"\\:,0e. ntu/\n\x01\x80\xc3";
+  for (unsigned i = random() % 4; i > 0; --i) {
+    const std::size_t at = random() % text.size();
+    const char byte = kBytes[random() % kBytes.size()];
+    switch (random() % 4) {
+      case 0:
+        text.erase(at, 1 + random() % 3);
+        break;
+      case 1:
+        text.insert(at, 1, byte);
+        break;
+      case 2:
+        text.insert(at, text.substr(random() % text.size(), random() % 40));
+        break;
+      default:
+        text[at] = byte;
+    }
+    if (text.empty()) return "0";
+  }
+  return text;
+}
+
+std::string TextOf(const base::Result<Value>& value) {
+  return value ? Write(*value) : value.error().message;
+}
+
+// First the documents are found and then parsed by RapidJSON, or both is done in one pass.
+TEST_CASE("skimmer: one pass gives what two passes give", "[json]") {
+  const Projection projection({"a.b.c", "b.*.a", "d", "e.e"});
+  std::mt19937 random(1);
+  int wrong = 0;
+  for (unsigned seed = 0; seed < 4000; ++seed) {
+    Generator generator(seed);
+    const std::string list = "{\"items\":[" + Mutated(generator.Container('{', '}', 5), random) +
+                             "," + Mutated(generator.Container('{', '}', 4), random) + "]}";
+    CAPTURE(list);
+    std::vector<std::string> texts;
+    const auto said = Listed(list, nullptr, random, [&](std::string_view text) {
+      texts.emplace_back(text);
+      return base::Result<void>();
+    });
+    Skimmer skimmer(projection);
+    std::size_t passed = 0;
+    const auto told = Listed(list, &skimmer, random, [&](std::string_view text) {
+      REQUIRE(passed < texts.size());
+      REQUIRE(text == texts[passed++]);
+      const auto skimmed = skimmer.Take(text);
+      const auto parsed = ParseProjected(text, projection);
+      // Mistakes in unwanted parts go unnoticed.
+      if (parsed || !skimmed) REQUIRE(TextOf(skimmed) == TextOf(parsed));
+      REQUIRE(TextOf(skimmed) == TextOf(Skim(text, projection)));
+      wrong += parsed ? 0 : 1;
+      return base::Result<void>();
+    });
+    REQUIRE(told == said);
+    REQUIRE(passed == texts.size());
+  }
+  CHECK(wrong > 1000);
+}
+
+TEST_CASE("skimmer: a document may be cut at every byte", "[json]") {
+  const Projection projection({"a.b", "long name"});
+  const std::string text =
+      R"( {"skip":[1,{"x":"}\\\"{"}],"a":{"b":"t\u00e9xt","c":[]},"long name":-1.5e3 })";
+  const std::string expected = R"({"a":{"b":"t\u00e9xt"},"long name":-1.5e3})";
+  for (std::size_t cut = 1; cut < text.size(); ++cut) {
+    Skimmer skimmer(projection);
+    DocumentSplitter splitter(1000, &skimmer);
+    int documents = 0;
+    const auto take = [&](std::string_view document) -> base::Result<void> {
+      ++documents;
+      const auto value = skimmer.Take(document);
+      REQUIRE(value.has_value());
+      CHECK(*value == Parse(expected).value());
+      return {};
+    };
+    for (int twice = 0; twice < 2; ++twice) {
+      CHECK(splitter.AtBoundary());
+      REQUIRE(splitter.Feed(text.substr(0, cut), take).has_value());
+      REQUIRE(splitter.Feed(text.substr(cut), take).has_value());
+    }
+    CHECK(documents == 2);
+  }
+}
+
+TEST_CASE("skimmer: a scalar hides no bracket and no string", "[json]") {
+  const Projection projection({"a"});
+  for (const char* scalar : {R"(t"}")", "t{}", "t[{}]", R"(\"}")"}) {
+    const std::string text = std::string(R"({"skip":)") + scalar + R"(,"a":1})";
+    Skimmer skimmer(projection);
+    NestingScanner plain;
+    CAPTURE(text);
+    CHECK(skimmer.Scan(text) == plain.Scan(text));
+    CHECK(skimmer.Complete() == plain.Complete());
+    CHECK_FALSE(skimmer.Take(text).has_value());
+  }
+}
+
 // Documents whose wanted part is small as text and large in memory, or just large.
 std::string Repeated(const std::string& element, std::size_t bytes) {
   std::string list = element;
@@ -162,4 +279,4 @@ TEST_CASE("json: the size of a value includes everything below it", "[json]") {
 }
 
 }  // namespace
-}  // namespace json::skim_test
+}  // namespace json::skimmer_test
