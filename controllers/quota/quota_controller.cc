@@ -209,7 +209,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
                                     const quota::LedgerChange& change) {
   for (const api::ObjectKey& key : reach_.QuotasOf(change.ns)) {
     const quota::Quota* quota = store_.Find(key);
-    if (tracker_.OwnedNames(evaluator, quota->hard).empty()) continue;
+    if (!tracker_.OwnsAny(evaluator, quota->hard)) continue;
     const auto matches = [&](const std::shared_ptr<const quota::Facts>& facts) {
       return facts && quota::MatchesObject(quota->selector, *facts, evaluator.scopes);
     };
@@ -328,7 +328,7 @@ base::Task<void> QuotaController::WalkQuotas() {
 void QuotaController::Visit(const quota::Quota& quota, const BroadChanges& changes) {
   bool report = changes.report_all;
   for (const auto& [key, evaluator] : changes.states) {
-    report = report || !tracker_.OwnedNames(evaluator, quota.hard).empty();
+    report = report || tracker_.OwnsAny(evaluator, quota.hard);
   }
   for (const auto& [key, evaluator] : changes.class_states) {
     report = report || !quota::NamesOfClasses(evaluator, quota.hard).empty();

@@ -30,7 +30,7 @@ std::map<api::GroupResource, SharedEvaluator> Tracker::EvaluatorsFor(
     const quota::ResourceList& hard) const {
   std::map<api::GroupResource, SharedEvaluator> evaluators;
   for (const SharedEvaluator& evaluator : api_.evaluators.shared()) {
-    if (!quota::OwnedNames(*evaluator, hard).empty()) {
+    if (quota::OwnsAny(*evaluator, hard)) {
       evaluators.emplace(evaluator->resource, evaluator);
     }
   }
@@ -103,8 +103,8 @@ void Tracker::UnlimitIn(const api::GroupResource& resource, const std::string& n
 
 bool Tracker::IsLimitedBy(const quota::Evaluator* evaluator,
                           const quota::ResourceList& hard) const {
-  return evaluator != nullptr && (!quota::OwnedNames(*evaluator, hard).empty() ||
-                                  !quota::NamesOfClasses(*evaluator, hard).empty());
+  return evaluator != nullptr &&
+         (quota::OwnsAny(*evaluator, hard) || !quota::NamesOfClasses(*evaluator, hard).empty());
 }
 
 std::vector<const quota::Quota*> Tracker::OnEvaluator(
@@ -121,7 +121,7 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
   std::vector<const quota::Quota*> limiting;
   for (const quota::Quota* quota : quotas) {
     const auto owns = [&](const SharedEvaluator& evaluator) {
-      return evaluator != nullptr && !quota::OwnedNames(*evaluator, quota->hard).empty();
+      return evaluator != nullptr && quota::OwnsAny(*evaluator, quota->hard);
     };
     if (owns(now)) Want(now);
     if (owns(old)) Unwant(resource);
@@ -183,7 +183,8 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
   const WantedResources::Concerned concerned = wanted_.ConcernedBy(hard);
   for (const WantedResources::Entry* entry : concerned.owners) {
     const auto& [resource, wanted] = *entry;
-    std::vector<std::string> names = OwnedNames(*wanted.evaluator, hard);
+    std::vector<std::string> names =
+        quota::OwnedNames(*wanted.evaluator, hard, OwningClasses(*wanted.evaluator));
     if (names.empty()) continue;
     const TrackedResource* const tracked = wanted.current();
     sources.push_back({.evaluator = wanted.evaluator.get(),
@@ -222,11 +223,13 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
   return sources;
 }
 
-std::vector<std::string> Tracker::OwnedNames(const quota::Evaluator& evaluator,
-                                             const quota::ResourceList& hard) const {
+const quota::ClassTable* Tracker::OwningClasses(const quota::Evaluator& evaluator) const {
   const bool by_class = evaluator.classes && evaluator.classes->owns;
-  return quota::OwnedNames(evaluator, hard,
-                           by_class ? classes_.Of(evaluator.resource).table : nullptr);
+  return by_class ? classes_.Of(evaluator.resource).table : nullptr;
+}
+
+bool Tracker::OwnsAny(const quota::Evaluator& evaluator, const quota::ResourceList& hard) const {
+  return quota::OwnsAny(evaluator, hard, OwningClasses(evaluator));
 }
 
 const TrackedResource* Tracker::Find(const api::GroupResource& resource) const {

@@ -69,9 +69,9 @@ class Tracker {
   void OnClasses();
   // The evaluators that own names of `hard`. Valid until the next suspension.
   [[nodiscard]] std::vector<UsageSource> SourcesOf(const quota::ResourceList& hard) const;
-  // The names of `hard` that the evaluator owns, considering the classes that are known.
-  [[nodiscard]] std::vector<std::string> OwnedNames(const quota::Evaluator& evaluator,
-                                                    const quota::ResourceList& hard) const;
+  // True if the evaluator owns a name of `hard`, considering the classes that are known.
+  [[nodiscard]] bool OwnsAny(const quota::Evaluator& evaluator,
+                             const quota::ResourceList& hard) const;
   // The watched resource; null if it is not watched, or is watched for a former evaluator.
   [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const;
   // The data that completes the facts of the evaluator's objects. Valid until the next suspension.
@@ -108,6 +108,8 @@ class Tracker {
  private:
   [[nodiscard]] std::map<api::GroupResource, SharedEvaluator> EvaluatorsFor(
       const quota::ResourceList& hard) const;
+  // The classes by which the evaluator may own further names; null if there are none.
+  [[nodiscard]] const quota::ClassTable* OwningClasses(const quota::Evaluator& evaluator) const;
   [[nodiscard]] bool IsLimitedBy(const quota::Evaluator* evaluator,
                                  const quota::ResourceList& hard) const;
   void LimitIn(const api::GroupResource& resource, const std::string& ns);

@@ -14,6 +14,13 @@ bool EndsScalar(char c) {
 
 bool IsContainer(char c) { return c == '{' || c == '['; }
 
+// The string that begins at `at`, with its quotes; empty if it has escapes, or does not end here.
+std::string_view PlainString(std::string_view bytes, std::size_t at) {
+  const std::size_t end = FindStringEvent(bytes, at + 1);
+  const bool plain = end < bytes.size() && bytes[end] == '"';
+  return plain ? bytes.substr(at, end + 1 - at) : std::string_view();
+}
+
 }  // namespace
 
 std::size_t Skimmer::Scan(std::string_view bytes) {
@@ -64,6 +71,10 @@ std::size_t Skimmer::Step(std::string_view bytes, std::size_t at) {
       [[fallthrough]];
     case Place::kName:
       if (c != '"') return GiveUp(at);
+      if (const std::string_view name = PlainString(bytes, at); !name.empty()) {
+        EndName(name);
+        return at + name.size();
+      }
       place_ = Place::kInName;
       return FollowToken(bytes, at);
     case Place::kColon:
@@ -92,6 +103,13 @@ std::size_t Skimmer::BeginValue(std::string_view bytes, std::size_t at) {
     Copy(bytes.substr(at, 1));
     place_ = array ? Place::kFirstElement : Place::kFirstName;
     return at + 1;
+  }
+  if (c == '"') {
+    if (const std::string_view text = PlainString(bytes, at); !text.empty()) {
+      if (next_ != nullptr) Copy(text);
+      EndValue();
+      return at + text.size();
+    }
   }
   if (IsContainer(c) || c == '"') {
     place_ = Place::kInValue;

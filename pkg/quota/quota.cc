@@ -32,6 +32,12 @@ json::Object Difference(const ResourceList& stored, const ResourceList& desired,
   return json::Object::FromMembers(std::move(difference));
 }
 
+bool OwnsName(const Evaluator& evaluator, const std::string& name, const ClassTable* classes) {
+  if (evaluator.owns(name)) return true;
+  return classes != nullptr && evaluator.classes && evaluator.classes->owns &&
+         evaluator.classes->owns(name, *classes);
+}
+
 }  // namespace
 
 std::shared_ptr<const Evaluator> QuotaApi::CountedBy(const api::GroupResource& of) const {
@@ -98,15 +104,17 @@ std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
 
 std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,
                                     const ClassTable* classes) {
-  const bool by_class = classes != nullptr && evaluator.classes && evaluator.classes->owns;
   std::vector<std::string> names;
   names.reserve(hard.size());
   for (const auto& [name, limit] : hard) {
-    const bool owned =
-        evaluator.owns(name) || (by_class && evaluator.classes->owns(name, *classes));
-    if (owned) names.push_back(name);
+    if (OwnsName(evaluator, name, classes)) names.push_back(name);
   }
   return names;
+}
+
+bool OwnsAny(const Evaluator& evaluator, const ResourceList& hard, const ClassTable* classes) {
+  return std::ranges::any_of(
+      hard, [&](const auto& item) { return OwnsName(evaluator, item.first, classes); });
 }
 
 std::vector<std::string> NamesOfClasses(const Evaluator& evaluator, const ResourceList& hard) {

@@ -191,6 +191,9 @@ std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
 // The names of spec.hard that `evaluator` owns; `classes` are those it reads, if they are known.
 std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,
                                     const ClassTable* classes = nullptr);
+// True if there are any.
+bool OwnsAny(const Evaluator& evaluator, const ResourceList& hard,
+             const ClassTable* classes = nullptr);
 
 // The names of spec.hard whose usage can depend on the classes that `evaluator` reads.
 std::vector<std::string> NamesOfClasses(const Evaluator& evaluator, const ResourceList& hard);
