@@ -247,7 +247,8 @@ TEST_CASE("skim: the memory for wanted parts is bounded", "[json]") {
        {Repeated("0", kBytes / 8), Repeated("{}", kBytes / 8), Repeated(R"({"b":""})", kBytes / 8),
         Repeated("[]", 2 * kBytes), "{\"b\":\"" + std::string(kBytes, 'x') + "\"}"}) {
     for (const std::string& name : {std::string("a"), std::string("\\u0061")}) {
-      const std::string text = "{\"" + name + "\":" + wanted + "}";
+      std::string text = "{\"";
+      text.append(name).append("\":").append(wanted).append("}");
       for (const auto& read : {Skim(text, projection, {.bytes = kBytes}),
                                ParseProjected(text, projection, {.bytes = kBytes})}) {
         REQUIRE_FALSE(read.has_value());
