@@ -5,10 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "cmd/kubectl-quota/usage_names.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
-#include "pkg/quota/uncountable_names.h"
-#include "pkg/quota/usage/extended_evaluator.h"
 
 namespace kubectl_quota {
 namespace {
@@ -67,30 +66,37 @@ base::Result<void> Books::Add(inspect::Expansion expansion, base::WallTime now, 
   if (limited) std::ranges::move(expansion.uncounted, std::back_inserter(checked.unknown));
   std::ranges::move(expansion.unpropagated, std::back_inserter(checked.unknown));
   for (const auto& of : all_) {
-    if (!knows_definitions_) NoteUndefined(*of, expansion, checked);
+    NoteUndefined(*of, expansion, checked);
     if (auto added = AddTo(*of, expansion, now, checked); !added) return added;
   }
   return {};
 }
 
-void Books::NoteUndefined(ApiBook& of, const inspect::Expansion& expansion, Checked& checked) {
-  std::set<std::string> undefined;
+std::vector<std::string> Books::Undefined(ApiBook& of, const Value& object) const {
+  const inspect::Counter* counter = knows_definitions_ ? nullptr : CounterOf(of, object);
+  if (counter == nullptr) return {};
+  std::vector<std::string> all;
   for (std::size_t i = 0; i < of.book.quotas().size(); ++i) {
-    for (const std::string& name : quota::UndefinedNames(of.api, of.book.quotas()[i].hard)) {
-      undefined.insert("quota " + of.book.TitleOf(i) + " limits " + name);
-    }
+    std::ranges::move(
+        UndefinedOf(of.api, of.book.quotas()[i], of.book.TitleOf(i), counter->evaluator),
+        std::back_inserter(all));
   }
-  if (undefined.empty()) return;
-  for (const Piece& piece : expansion.pieces) {
-    const inspect::Counter* counter = CounterOf(of, piece.object);
-    const bool may_use = counter != nullptr && counter->evaluator->revision == 0 &&
-                         quota::usage::CanBeDefined(counter->evaluator->resource);
-    if (!may_use) continue;
-    for (const std::string& limit : undefined) {
-      checked.unknown.push_back(piece.of.ToString() + ": " + limit +
-                                ", and no UsageDefinition is known that says what uses it");
+  return all;
+}
+
+// Tells each once, however many objects of a manifest it concerns.
+void Books::NoteUndefined(ApiBook& of, const inspect::Expansion& expansion,
+                          Checked& checked) const {
+  std::set<std::string> texts;
+  const auto note = [&](const Piece& piece) {
+    for (const std::string& text : Undefined(of, piece.object)) {
+      texts.insert(piece.of.ToString() + ": " + text);
     }
-  }
+  };
+  std::ranges::for_each(expansion.pieces, note);
+  for (const inspect::Rollout& rollout : expansion.rollouts)
+    std::ranges::for_each(rollout.each, note);
+  std::ranges::copy(texts, std::back_inserter(checked.unknown));
 }
 
 bool Books::FitsAlone(const inspect::ObjectName& name, const inspect::Expansion& expansion,

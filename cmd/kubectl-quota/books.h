@@ -37,9 +37,12 @@ class Books {
   // All quotas.
   [[nodiscard]] const std::vector<quota::Quota>& quotas() const { return quotas_; }
 
-  // All UsageDefinitions are known that there are: a name that none has is not counted. Without it,
-  // what objects of custom kinds use of such names is unknown.
+  // All UsageDefinitions are known that there are: a name that none has is not counted, and nothing
+  // is in a scope that none has. Without it both are unknown.
   void KnowDefinitions() { knows_definitions_ = true; }
+  // Returns what is therefore not known of an object's need of the quotas of `of`, as
+  // UndefinedOf().
+  [[nodiscard]] std::vector<std::string> Undefined(ApiBook& of, const json::Value& object) const;
   // Adds the needs of one expanded manifest, and its notes to `checked`; what is not counted is
   // unknown there if a quota may limit it. Errors: of FitBook::Add().
   base::Result<void> Add(inspect::Expansion expansion, base::WallTime now,
@@ -51,7 +54,8 @@ class Books {
   void Close(const std::string& ns, inspect::Checked& checked);
 
  private:
-  void NoteUndefined(ApiBook& of, const inspect::Expansion& expansion, inspect::Checked& checked);
+  void NoteUndefined(ApiBook& of, const inspect::Expansion& expansion,
+                     inspect::Checked& checked) const;
 
   bool knows_definitions_ = false;
   std::vector<std::unique_ptr<ApiBook>> all_;

@@ -27,6 +27,14 @@ bool IsUnreachable(const base::Error& error) {
   return error.http_status == 0 ? !answered : error.http_status == 401;
 }
 
+// True if discovery does not tell all resources of the group.
+bool MayServe(const client::Discovered& kinds, const std::string& group) {
+  return kinds.resources.empty() ||
+         std::ranges::any_of(kinds.failed, [&](const client::GroupVersion& version) {
+           return version.group == group;
+         });
+}
+
 }  // namespace
 
 std::vector<ServedQuotaApi> KnownQuotaApis() {
@@ -109,6 +117,9 @@ base::Task<const std::vector<json::Value>*> Cluster::UsageDefinitions() {
       const auto add = [&](const json::Value& object) { all.push_back(object); };
       const auto clear = [&] { all.clear(); };
       listed = co_await List(std::move(what), add, clear);
+    } else if (MayServe(*kinds, resource.group)) {
+      listed = base::Error{.code = base::ErrorCode::kUnavailable,
+                           .message = "the server may have UsageDefinitions"};
     }
     if (listed) {
       definitions_ = std::move(all);

@@ -70,6 +70,8 @@ base::Task<base::Result<std::unique_ptr<Books>>> ReadBooks(Session& session) {
   ClusterLimits limits(cluster);
   co_await limits.Read("");
   auto books = std::make_unique<Books>();
+  const auto* definitions = co_await cluster.UsageDefinitions();
+  if (definitions != nullptr) books->KnowDefinitions();
   const client::Discovered* kinds = co_await cluster.Kinds();
   const quota::Rules rules = co_await cluster.Rules();
   const std::vector<ServedQuotaApi>* apis = co_await cluster.QuotaApis();

@@ -1,13 +1,30 @@
 #include "cmd/kubectl-quota/usage_names.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/uncountable_names.h"
 #include "pkg/quota/usage/definition_set.h"
 #include "pkg/quota/usage/extended_evaluator.h"
 
 namespace kubectl_quota {
+namespace {
+
+// True if a definition that is not known may add to what such an object uses.
+bool MayBeUndefined(const quota::Evaluator& evaluator) {
+  return evaluator.revision == 0 && quota::usage::CanBeDefined(evaluator.resource);
+}
+
+bool CountsUnderAny(const quota::Evaluator& evaluator, const quota::ResourceList& hard) {
+  return std::ranges::any_of(hard, [&](const auto& limit) {
+    const std::string& name = limit.first;
+    return evaluator.owns(name) || (evaluator.classes && evaluator.classes->concerns(name));
+  });
+}
+
+}  // namespace
 
 void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api) {
   if (!api.TakesDefinitions() || definitions.empty()) return;
@@ -34,6 +51,22 @@ base::Task<quota::QuotaApi> Defined(Cluster& cluster, quota::QuotaApi api) {
   const auto* definitions = co_await cluster.UsageDefinitions();
   if (definitions != nullptr) Define(*definitions, api);
   co_return api;
+}
+
+std::vector<std::string> UndefinedOf(const quota::QuotaApi& api, const quota::Quota& quota,
+                                     const std::string& title, const quota::Evaluator* evaluator) {
+  std::vector<std::string> texts;
+  if (!api.TakesDefinitions()) return texts;
+  if (evaluator != nullptr && !MayBeUndefined(*evaluator)) return texts;
+  const std::string none = ", and no UsageDefinition is known that says what ";
+  for (const std::string& name : quota::UndefinedNames(api, quota.hard)) {
+    texts.push_back("quota " + title + " limits " + name + none + "uses it");
+  }
+  if (evaluator != nullptr && !CountsUnderAny(*evaluator, quota.hard)) return texts;
+  for (const std::string& scope : quota::UndefinedScopes(api, quota.selector)) {
+    texts.push_back("quota " + title + " has the scope " + scope + none + "is in it");
+  }
+  return texts;
 }
 
 base::Result<void> CheckDefinitions(const std::vector<json::Value>& definitions) {

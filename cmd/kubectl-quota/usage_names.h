@@ -3,6 +3,7 @@
 // UsageDefinitions for the commands that count: the names that they add to the quota APIs.
 // Single-threaded.
 
+#include <string>
 #include <vector>
 
 #include "cmd/kubectl-quota/cluster.h"
@@ -21,6 +22,11 @@ void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api);
 
 // Returns the quota API with the definitions of the cluster.
 base::Task<quota::QuotaApi> Defined(Cluster& cluster, quota::QuotaApi api);
+
+// Returns what only definitions that are not known can tell of a quota, each "quota TITLE limits
+// NAME, and …". By `evaluator`, if it is not null, they are those that its objects may be about.
+std::vector<std::string> UndefinedOf(const quota::QuotaApi& api, const quota::Quota& quota,
+                                     const std::string& title, const quota::Evaluator* evaluator);
 
 // Returns an error for the first of these definitions, which are of files, that the server would
 // refuse.

@@ -182,6 +182,21 @@ base::Result<std::vector<std::string>> NamesOfClaims(const Meant& meant,
                                 meant.quota.key.name + " limits nothing that you ask for"};
 }
 
+// Holders of a name or in a scope that only a definition explains cannot be seen without it.
+base::Task<void> DoubtUndefined(Cluster& cluster, const Meant& meant,
+                                std::vector<std::string> names) {
+  const auto* definitions = co_await cluster.UsageDefinitions();
+  if (definitions != nullptr) co_return;
+  quota::Quota asked = meant.quota;
+  asked.hard.EraseIf([&](const quota::ResourceList::Item& limit) {
+    return std::ranges::find(names, limit.first) == names.end();
+  });
+  const std::string title = (meant.namespaces ? "clusterquota/" : "") + asked.key.name;
+  for (const std::string& text : UndefinedOf(meant.api, asked, title, nullptr)) {
+    cluster.terminal().Doubt(text);
+  }
+}
+
 base::Task<base::Result<void>> FillFor(Session& session, const Meant& meant,
                                        inspect::HolderBook& book) {
   if (!meant.namespaces) return FillBook(session.cluster, meant.api, book);
@@ -209,6 +224,7 @@ base::Task<Outcome> Who(Session& session) {
     grouping->unused = &unused;
   }
   grouping->namespaces = meant->namespaces.has_value();
+  co_await DoubtUndefined(session.cluster, *meant, *names);
   inspect::HolderBook book(meant->quota, *names, *grouping);
   if (meant->in_part) book.SetIncomplete();
   auto filled = co_await FillFor(session, *meant, book);

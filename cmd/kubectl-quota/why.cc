@@ -77,15 +77,15 @@ struct Needs {
   std::vector<inspect::ClaimDemand> claims;
   std::vector<std::string> refusals;
   std::set<std::string> own_claims;  // titles
+  std::set<std::string> unknown;     // Books::Undefined()
 };
 
 // Finds the needs of the missing pods.
 class NeedsFinder {
  public:
   // All must outlive it.
-  NeedsFinder(Session& session, const Workload& workload, const inspect::FitBook& fit,
-              Counters& counters)
-      : session_(session), workload_(workload), fit_(fit), counters_(counters) {}
+  NeedsFinder(Session& session, const Workload& workload, const Books& books)
+      : session_(session), workload_(workload), books_(books), core_(books.core()) {}
 
   base::Result<Needs> Find(const json::Value& object, std::int64_t has) {
     auto pod =
@@ -124,17 +124,20 @@ class NeedsFinder {
   }
 
   base::Result<inspect::Demand> Ask(const json::Value& object, bool next) {
-    WarnOf(workload_.unread, object, fit_.quotas(), session_.terminal());
+    WarnOf(workload_.unread, object, core_.book.quotas(), session_.terminal());
+    for (std::string& text : books_.Undefined(core_, object)) {
+      needs_.unknown.insert(std::move(text));
+    }
     const auto refusals = inspect::RefusalsOf(object, workload_.surroundings.defaults.bounds);
     if (next) needs_.refusals.insert(needs_.refusals.end(), refusals.begin(), refusals.end());
-    const inspect::Counter* counter = counters_.Of("v1", api::Kind(object));
-    return fit_.DemandOf(*counter, object, {}, session_.scheduler.WallNow());
+    const inspect::Counter* counter = core_.counters.Of("v1", api::Kind(object));
+    return core_.book.DemandOf(*counter, object, {}, session_.scheduler.WallNow());
   }
 
   Session& session_;
   const Workload& workload_;
-  const inspect::FitBook& fit_;
-  Counters& counters_;
+  const Books& books_;
+  ApiBook& core_;
   Needs needs_;
 };
 
@@ -155,6 +158,7 @@ WhyAnswer Compare(const json::Value& object, const Workload& workload, std::int6
   if (!known) answer.wants_unknown = workload.nodes_unknown;
   answer.earlier = has - newest;
   answer.refusals = std::move(needs.refusals);
+  answer.unknown.assign(needs.unknown.begin(), needs.unknown.end());
   answer.stay = std::move(needs.own_claims);
   return answer;
 }
@@ -167,7 +171,7 @@ base::Task<base::Result<WhyAnswer>> ExplainWorkload(Session& session, const Book
   const auto has = co_await CountPods(session.cluster, family, object);
   if (!has) co_return has.error();
   ApiBook& core = books.core();
-  auto needs = NeedsFinder(session, *workload, core.book, core.counters).Find(object, *has);
+  auto needs = NeedsFinder(session, *workload, books).Find(object, *has);
   if (!needs) co_return needs.error();
   WhyAnswer answer = Compare(object, *workload, *has, core.book, std::move(*needs));
   answer.top = co_await family.TopOf(object);

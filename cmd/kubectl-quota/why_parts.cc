@@ -1,6 +1,8 @@
 #include "cmd/kubectl-quota/why_parts.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,14 +25,16 @@ struct Missing {
 };
 
 // Asks the quotas of one API for the first missing object, and for all of them.
-base::Result<WhyAnswer> AskBook(ApiBook& of, const WhyAnswer& about,
+base::Result<WhyAnswer> AskBook(const Books& books, ApiBook& of, const WhyAnswer& about,
                                 const std::vector<Missing>& missing, base::WallTime now) {
+  std::set<std::string> unknown;
   inspect::Demand first{.of = std::vector<quota::ResourceList>(of.book.quotas().size())};
   std::vector<inspect::ClaimDemand> others;
   for (std::size_t i = 0; i < missing.size(); ++i) {
     const Value& object = missing[i].object;
     const auto* counter = of.counters.Of(api::ApiVersion(object), api::Kind(object));
     if (counter == nullptr) continue;
+    for (std::string& text : books.Undefined(of, object)) unknown.insert(std::move(text));
     auto demand = of.book.DemandOf(*counter, object, missing[i].stored, now);
     if (!demand) return demand.error();
     if (i == 0) {
@@ -39,13 +43,15 @@ base::Result<WhyAnswer> AskBook(ApiBook& of, const WhyAnswer& about,
       others.push_back({.each = std::move(*demand), .missing = 1});
     }
   }
-  return inspect::Explain(about.of, about.wants, about.has, of.book, first, 1, others);
+  WhyAnswer answer = inspect::Explain(about.of, about.wants, about.has, of.book, first, 1, others);
+  answer.unknown.assign(unknown.begin(), unknown.end());
+  return answer;
 }
 
 base::Task<base::Result<WhyAnswer>> Ask(Session& session, const Books& books, Value object,
                                         WhyAnswer answer, std::vector<Missing> missing) {
   for (const auto& of : books.all()) {
-    auto more = AskBook(*of, answer, missing, session.scheduler.WallNow());
+    auto more = AskBook(books, *of, answer, missing, session.scheduler.WallNow());
     if (!more) co_return more.error();
     inspect::Join(std::move(*more), answer);
   }

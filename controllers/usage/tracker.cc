@@ -259,7 +259,7 @@ base::Error Tracker::WhyUnknown(const quota::Evaluator& evaluator) const {
 }
 
 bool Tracker::LacksScope(const quota::ScopeSelector& selector) const {
-  return quota::HasUndefinedScope(api_, selector);
+  return !quota::UndefinedScopes(api_, selector).empty();
 }
 
 std::vector<const quota::Evaluator*> Tracker::Constrained() const {

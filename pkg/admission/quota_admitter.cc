@@ -24,7 +24,7 @@ bool IsCluster(const quota::QuotaApi& api) { return api.form.cluster; }
 // True if the quota has a name or a scope that only a definition can explain.
 bool NamesUndefined(const quota::QuotaApi& api, const quota::Quota& quota) {
   return !quota::UndefinedNames(api, quota.hard).empty() ||
-         quota::HasUndefinedScope(api, quota.selector);
+         !quota::UndefinedScopes(api, quota.selector).empty();
 }
 
 // True if the API server has called because of a rule for this quota API.

@@ -141,6 +141,7 @@ WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, co
 void Join(WhyAnswer more, WhyAnswer& answer) {
   for (const auto& [name, amount] : more.each) answer.each.Set(name, amount);
   std::ranges::move(more.quotas, std::back_inserter(answer.quotas));
+  std::ranges::move(more.unknown, std::back_inserter(answer.unknown));
   for (std::string& text : more.refusals) {
     const bool told = std::ranges::find(answer.refusals, text) != answer.refusals.end();
     if (!told) answer.refusals.push_back(std::move(text));

@@ -59,9 +59,10 @@ struct WhyAnswer {
   std::string of_what = "pod";  // what it wants
   std::int64_t wants = 0;
   std::int64_t has = 0;
-  std::string wants_unknown;  // why it is not known what it wants; "": it is known
-  std::int64_t earlier = 0;   // pods of an earlier template, which a rollout replaces
-  quota::ResourceList each;   // what the next pod needs, of the names that some quota limits
+  std::string wants_unknown;              // why it is not known what it wants; "": it is known
+  std::vector<std::string> unknown = {};  // why it is not known whether quotas refuse the next one
+  std::int64_t earlier = 0;               // pods of an earlier template, which a rollout replaces
+  quota::ResourceList each;  // what the next pod needs, of the names that some quota limits
   std::vector<WhyQuota> quotas;
   std::vector<std::string> refusals;  // of each pod, before amounts are compared
   std::optional<Refusal> refusal;

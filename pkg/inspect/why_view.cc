@@ -78,8 +78,10 @@ std::string Verdict(const WhyAnswer& answer) {
     if (first == answer.quotas.end() || first->text.empty()) return "";
     return Line("the next is refused: " + first->text);
   }
+  const bool satisfied = answer.wants_unknown.empty() && answer.has >= answer.wants;
+  if (satisfied) return "it has what it wants\n";
+  if (!answer.unknown.empty()) return Line("cannot tell: " + base::Join(answer.unknown, "; "));
   if (!answer.wants_unknown.empty()) return "no quota refuses one more\n";
-  if (answer.has >= answer.wants) return "it has what it wants\n";
   return "no quota refuses the next one\n";
 }
 
@@ -131,11 +133,13 @@ json::Value WhyValue(const WhyAnswer& answer) {
   json::Object value{{"apiVersion", kOutputVersion},
                      {"kind", "QuotaExplanation"},
                      {"object", answer.of.ToString()}};
+  json::Array unknown(answer.unknown.begin(), answer.unknown.end());
   if (answer.wants_unknown.empty()) {
     value.Set("wants", answer.wants);
   } else {
-    value.Set("unknown", json::Array{answer.wants_unknown});
+    unknown.insert(unknown.begin(), answer.wants_unknown);
   }
+  if (!unknown.empty()) value.Set("unknown", std::move(unknown));
   value.Set("has", answer.has);
   if (answer.of_what != "pod") value.Set("of", answer.of_what);
   if (answer.earlier > 0) value.Set("ofEarlierTemplate", answer.earlier);

@@ -27,14 +27,17 @@ std::vector<std::string> UndefinedNames(const QuotaApi& api, const ResourceList&
   return names;
 }
 
-bool HasUndefinedScope(const QuotaApi& api, const ScopeSelector& selector) {
-  return std::ranges::any_of(selector, [&](const ScopeRequirement& requirement) {
+std::vector<std::string> UndefinedScopes(const QuotaApi& api, const ScopeSelector& selector) {
+  std::vector<std::string> scopes;
+  for (const ScopeRequirement& requirement : selector) {
     // Only those of definitions have a domain.
-    return requirement.scope.find('/') != std::string::npos &&
-           std::ranges::none_of(api.evaluators, [&](const Evaluator& evaluator) {
-             return base::IsOneOf(requirement.scope, evaluator.scopes);
-           });
-  });
+    const bool undefined = requirement.scope.find('/') != std::string::npos &&
+                           std::ranges::none_of(api.evaluators, [&](const Evaluator& evaluator) {
+                             return base::IsOneOf(requirement.scope, evaluator.scopes);
+                           });
+    if (undefined) scopes.push_back(requirement.scope);
+  }
+  return scopes;
 }
 
 }  // namespace quota

@@ -15,7 +15,7 @@ std::vector<std::string> UncountableNames(const QuotaApi& api, const ResourceLis
 // Of these, the names that a UsageDefinition may explain.
 std::vector<std::string> UndefinedNames(const QuotaApi& api, const ResourceList& hard);
 
-// True if the selector has a scope that a UsageDefinition may explain, and no evaluator has.
-bool HasUndefinedScope(const QuotaApi& api, const ScopeSelector& selector);
+// The scopes of the selector that a UsageDefinition may explain, and no evaluator has.
+std::vector<std::string> UndefinedScopes(const QuotaApi& api, const ScopeSelector& selector);
 
 }  // namespace quota
