@@ -101,14 +101,8 @@ base::Task<void> Engine::Look() {
   if (IsLookDue()) (void)co_await served_.Refresh();  // failures are logged there
 }
 
-// An API server that has just started may not serve the kinds of CRDs yet, so two looks must agree.
 void Engine::SayAbsent() {
-  if (!IsGone()) {
-    absent_at_.reset();
-    return;
-  }
-  if (!absent_at_) absent_at_ = served_.last_look();
-  if (*absent_at_ == served_.last_look() || std::exchange(absent_, true)) return;
+  if (!IsGone() || std::exchange(absent_, true)) return;
   LOG(INFO) << "the server does not serve this quota API, waiting for it quota_api=" << api_.name
             << " resource=" << api_.resource.ToString();
   if (options_.admission != nullptr) options_.admission->HasNone(api_.name);
@@ -183,7 +177,6 @@ base::Task<void> Engine::RunController() {
 
 void Engine::StartController() {
   absent_ = false;
-  absent_at_.reset();
   if (!options_.not_enforced.empty()) {
     LOG(WARNING) << "quotas are counted but not enforced: " << options_.not_enforced
                  << " quota_api=" << api_.name;

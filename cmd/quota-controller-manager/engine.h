@@ -31,8 +31,8 @@ struct EngineOptions {
   // otherwise.
   AdmissionService* advised = nullptr;
   std::string not_enforced;  // why it is unexpectedly not enforced; logged at the start
-  // True once UsageDefinitions are known. The controller waits a little for them, so that it lists
-  // the objects of their kinds once. Null: its quota API takes none.
+  // True once UsageDefinitions are known, or there seem to be none. The controller waits a little
+  // for them, so that it lists the objects of their kinds once. Null: its quota API takes none.
   std::function<bool()> definitions_known = {};
   bool applied = true;  // write AppliedClusterQuotas, if the quotas are ClusterQuotas
 };
@@ -86,7 +86,6 @@ class Engine {
   std::unique_ptr<AppliedService> applied_;                   // null: no ClusterQuotas
   std::unique_ptr<controllers::QuotaController> controller_;  // null: the API is not served
   bool absent_ = false;                                       // known to be not served
-  std::optional<base::TimePoint> absent_at_;                  // by the look of that time
   bool was_ready_ = false;
 };
 

@@ -29,7 +29,7 @@ controllers::DefinitionHooks UsageService::Hooks() {
 
 void UsageService::Prepare(const quota::QuotaApi& api, EngineOptions& options) {
   if (!api.TakesDefinitions()) return;
-  options.definitions_known = [this] { return Known(); };
+  options.definitions_known = [this] { return Known() || definitions_.SeemAbsent(); };
   if (!KeepsParts() || api.form.cluster) return;
   options.controller.on_quota = [this](const api::ObjectKey& key) { parts_.OnQuota(key); };
 }

@@ -17,8 +17,10 @@ namespace {
 
 // Discovery and the state of the watched objects have changed meanwhile.
 constexpr std::chrono::milliseconds kLookAgain{500};
-// How old an answer of discovery may be while definitions are not served.
+// How old an answer of discovery may be while definitions are not served, and while that is in
+// doubt.
 constexpr std::chrono::seconds kOldAnswer{30};
+constexpr std::chrono::seconds kOldDoubt{3};
 // A number of objects alone is not written more often than this, and no status after a failure.
 constexpr std::chrono::seconds kBetweenWrites{10};
 constexpr std::chrono::seconds kBetweenStates{1};
@@ -50,10 +52,23 @@ bool DefinitionController::Known() const {
   return reflector_ != nullptr && reflector_->state().forbidden;
 }
 
-bool DefinitionController::IsGone() const {
+bool DefinitionController::SeemAbsent() const {
+  return served_.generation() > 0 && !served_.HasVersion(DefinitionResource());
+}
+
+bool DefinitionController::AreNotFound() const {
   const auto& trouble = reflector_->state().trouble;
-  return served_.LacksVersion(DefinitionResource()) && trouble &&
-         trouble->Is(base::ErrorCode::kNotFound);
+  return trouble && trouble->Is(base::ErrorCode::kNotFound);
+}
+
+bool DefinitionController::IsGone() const {
+  return served_.LacksVersion(DefinitionResource()) && AreNotFound();
+}
+
+bool DefinitionController::IsLookDue(base::TimePoint now) const {
+  const base::Duration age = now - served_.last_look();
+  const bool sure = served_.LacksVersion(DefinitionResource());
+  return served_.generation() == 0 || age >= (sure ? kOldAnswer : kOldDoubt);
 }
 
 base::Task<void> DefinitionController::Run() {
@@ -62,7 +77,7 @@ base::Task<void> DefinitionController::Run() {
     const base::TimePoint now = context_.scheduler->Now();
     if (served_.HasVersion(DefinitionResource())) {
       co_await Follow();
-    } else if (served_.generation() == 0 || now - served_.last_look() >= kOldAnswer) {
+    } else if (IsLookDue(now)) {
       (void)co_await served_.Refresh();  // failures are logged there
       if (served_.generation() == 0) co_await context_.scheduler->Sleep(kLookAgain);
     } else {
@@ -80,7 +95,9 @@ base::Task<void> DefinitionController::Follow() {
   while (!co_await base::Stopping() && !IsGone()) {
     if (listed_ && !listing_) co_await Apply();
     if (applied_ && hooks_.leading()) co_await WriteStatus();
-    co_await changed_->WaitUntil(context_.scheduler->Now() + kLookAgain);
+    const base::TimePoint now = context_.scheduler->Now();
+    if (AreNotFound() && IsLookDue(now)) (void)co_await served_.Refresh();
+    co_await changed_->WaitUntil(now + kLookAgain);
   }
   const bool stopping = co_await base::Stopping();
   watch.Cancel();

@@ -52,6 +52,9 @@ class DefinitionController final : public informers::CollectionSink {
   // True once the definitions are in force that the API server has, or are known to be unknown. No
   // request should be decided before.
   [[nodiscard]] bool Known() const;
+  // True if the API server does not serve definitions, as far as is known. Nothing has to be
+  // counted later for that.
+  [[nodiscard]] bool SeemAbsent() const;
 
   void BeginList() override;
   void Upsert(const json::Value& object) override;
@@ -67,9 +70,13 @@ class DefinitionController final : public informers::CollectionSink {
   };
   // Runs until the API server stops serving definitions, or until cancelled.
   base::Task<void> Follow();
+  // True if the API server does not let them be listed or watched because it does not know them.
+  [[nodiscard]] bool AreNotFound() const;
   // True if the API server has stopped serving definitions. Discovery alone may be wrong for a
   // while after the start of a server.
   [[nodiscard]] bool IsGone() const;
+  // True if it should be asked what is served.
+  [[nodiscard]] bool IsLookDue(base::TimePoint now) const;
   // Puts all evaluators into the quota APIs that should be there, one in a turn, because each may
   // concern thousands of quotas.
   base::Task<void> Apply();

@@ -10,6 +10,8 @@ namespace {
 
 // Longer than a discovery can take: its requests have deadlines of their own.
 constexpr std::chrono::minutes kLongestWait{5};
+// Answers within this time are of one moment: they do not confirm each other.
+constexpr std::chrono::seconds kMoment{1};
 
 }  // namespace
 
@@ -59,7 +61,19 @@ void ServedResources::Take(const client::Discovered& found) {
   }
   SayFailed(failed);
   failed_groups_ = std::move(failed);
+  Remember();
   if (!std::exchange(answered_, true) || served_ != before) ++generation_;
+}
+
+void ServedResources::Remember() {
+  const base::TimePoint now = scheduler_.Now();
+  if (answered_ && now - last_.began < kMoment) {
+    last_.versions.insert(versions_.begin(), versions_.end());
+    last_.failed_groups.insert(failed_groups_.begin(), failed_groups_.end());
+    return;
+  }
+  if (answered_) before_ = std::move(last_);
+  last_ = {.began = now, .versions = versions_, .failed_groups = failed_groups_};
 }
 
 void ServedResources::SayFailed(const std::set<std::string>& failed) const {
@@ -101,7 +115,7 @@ void ServedResources::ForEachKind(const std::function<void(const api::GroupResou
 }
 
 bool ServedResources::LacksVersion(const api::GroupVersionResource& resource) const {
-  return answered_ && !failed_groups_.contains(resource.group) && !HasVersion(resource);
+  return before_ && before_->Lacks(resource) && last_.Lacks(resource);
 }
 
 bool ServedResources::HasVersion(const api::GroupVersionResource& resource) const {

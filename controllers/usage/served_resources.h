@@ -54,7 +54,8 @@ class ServedResources {
                                ResourceScope scope = ResourceScope::kNamespaced) const;
   // True if exactly this version can be listed and watched, as far as is known.
   [[nodiscard]] bool HasVersion(const api::GroupVersionResource& resource) const;
-  // True if a complete answer of its group did not have it.
+  // True if two answers in a row, both complete for its group, did not have it. One of several API
+  // servers, or one that has just started, may not serve the kind of a CRD yet.
   [[nodiscard]] bool LacksVersion(const api::GroupVersionResource& resource) const;
 
   // The rules by which the server counts.
@@ -68,6 +69,8 @@ class ServedResources {
  private:
   base::Task<base::Result<void>> Look();
   void Take(const client::Discovered& found);
+  // Remembers the present state as that of an answer.
+  void Remember();
   void SayFailed(const std::set<std::string>& failed) const;
 
   ServerRules rules_;
@@ -83,7 +86,18 @@ class ServedResources {
     bool operator==(const Served&) const = default;
   };
   std::map<api::GroupResource, Served> served_;
+  // What the answers of one moment may have had.
+  struct Moment {
+    base::TimePoint began{};
+    std::set<api::GroupVersionResource> versions{};
+    std::set<std::string> failed_groups{};
+    [[nodiscard]] bool Lacks(const api::GroupVersionResource& resource) const {
+      return !versions.contains(resource) && !failed_groups.contains(resource.group);
+    }
+  };
   std::set<api::GroupVersionResource> versions_;  // all versions
+  Moment last_;                                   // if `answered_`
+  std::optional<Moment> before_;                  // the moment before
   std::set<std::string> failed_groups_;
   bool answered_ = false;
   std::uint64_t generation_ = 0;
