@@ -10,6 +10,12 @@ ResourceList GuaranteedTo(const Quota& quota) {
   return quota.cluster ? quota::Guaranteed(*quota.cluster, quota.status.hard) : ResourceList();
 }
 
+// True if somebody's text stands in place of the count, or of what it would be a count of.
+bool HadCount(const Quota& quota, std::string_view name) {
+  return std::ranges::binary_search(quota.garbage.used, name) ||
+         std::ranges::binary_search(quota.unreadable.counted, name);
+}
+
 // Returns how much of the growth was promised to this quota before the request.
 Quantity TakenOf(const Standing& standing, std::string_view name, const Quantity& growth,
                  const Quantity& had) {
@@ -52,7 +58,7 @@ ResourceList Promised(const Quota& quota, const ResourceList& used) {
   ResourceList promised;
   for (const auto& [name, amount] : GuaranteedTo(quota)) {
     const Quantity* now = used.Find(name);
-    if (now == nullptr && !std::ranges::binary_search(quota.garbage.used, name)) continue;
+    if (now == nullptr && !HadCount(quota, name)) continue;
     const Quantity left = now != nullptr ? Rest(amount, *now) : amount;
     if (!left.IsZero()) promised.Set(name, left);
   }

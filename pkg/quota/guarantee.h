@@ -19,7 +19,7 @@ ResourceList Guaranteed(const ClusterSpec& spec, const ResourceList& hard);
 // Returns the part of its guarantee that a quota with this `used` has not used yet
 // (TreePlace::promised). Its parent keeps that part free. A name that is missing in status.hard or
 // in `used` is not promised: a guarantee begins with the first count. If what stands in its place
-// cannot be read, it had a count, so the whole guarantee is promised.
+// cannot be read, or scopes cannot, it had a count, so the whole guarantee is promised.
 ResourceList Promised(const Quota& quota, const ResourceList& used);
 
 // Sets what is promised to a child, and changes what its parent keeps free by the difference.

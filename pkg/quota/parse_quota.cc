@@ -232,13 +232,14 @@ void Limit(const std::vector<std::string>& names, Quota& quota) {
   quota.status.hard.SetAll(ResourceList::FromItems(std::move(limits)));
 }
 
-// Makes these names of quota.hard not counted yet. `names` are sorted.
-void Forget(const std::vector<std::string>& names, Quota& quota) {
+// Makes the unreadable names of quota.hard not counted yet.
+void ForgetUnreadable(Quota& quota) {
+  UnreadableSpec& unreadable = quota.unreadable;
   std::vector<ResourceList::Item> counted;
   for (const ResourceList::Item& item : quota.status.used) {
-    const bool forgotten =
-        std::ranges::binary_search(names, item.first) && quota.hard.Find(item.first) != nullptr;
-    if (!forgotten) counted.push_back(item);
+    const bool forgotten = std::ranges::binary_search(unreadable.names, item.first) &&
+                           quota.hard.Find(item.first) != nullptr;
+    forgotten ? unreadable.counted.push_back(item.first) : counted.push_back(item);
   }
   quota.status.used = ResourceList::FromItems(std::move(counted));
 }
@@ -265,7 +266,7 @@ void ReadStatus(const json::Value& object, Quota& quota) {
   std::ranges::sort(garbage.used);
   Limit(garbage.hard, quota);
   Limit(quota.unreadable.names, quota);
-  Forget(quota.unreadable.names, quota);
+  ForgetUnreadable(quota);
 }
 
 std::string Annotation(std::string_view name) {

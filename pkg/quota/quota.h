@@ -112,6 +112,8 @@ struct UnreadableSpec {
   // scope cannot, and then these are all names. Requests that need them are refused, as for a name
   // that was never counted. The other names are enforced.
   std::vector<std::string> names;  // sorted
+  std::vector<std::string>
+      counted;      // of them those that status.used has, or had, a count of; sorted
   std::string why;  // the first such part: "spec.hard[cpu]: must be …"; "": everything can be read
 };
 

@@ -24,6 +24,7 @@ class OddDrawer {
     if (part == 6 && schedule_.api != Api::kIroncore) AddUnreadable();
     if (part == 7) AddSlowStores();
     if (part == 1 || part == 10) DeleteDuplicates();
+    if (part == 8 && schedule_.api != Api::kIroncore) AddGarbledScopes();
   }
 
  private:
@@ -75,6 +76,23 @@ class OddDrawer {
     }
     for (Action& action : schedule_.actions) {
       if (IsQuota(action) && Percent(20)) action.numbers["unread"] = 1 + Below(2);
+    }
+  }
+
+  // Of quotas from their first moment on, and from later ones, mostly until they are put again.
+  void AddGarbledScopes() {
+    std::vector<Action> puts;
+    for (Action& action : schedule_.actions) {
+      if (!IsQuota(action)) continue;
+      puts.push_back(action);
+      if (Percent(15)) action.numbers["scope"] = 1 + Below(2);
+    }
+    if (puts.empty()) return;
+    const int times = 1 + Below(4);
+    for (int i = 0; i < times; ++i) {
+      Action put = puts[static_cast<std::size_t>(Below(static_cast<int>(puts.size())))];
+      put.numbers["scope"] = 1 + Below(2);
+      Insert(put.what, std::move(put.numbers));
     }
   }
 

@@ -35,8 +35,8 @@ std::string LimitsOf(const StoredQuota& quota) {
   Amounts named = quota.hard;
   Texts texts;
   for (const std::string& name : quota.unread) {
-    named[name] = 0;
-    texts[name] = kGarbage;
+    named[name] = Get(quota.said, name);
+    if (!quota.said.contains(name)) texts[name] = kGarbage;
   }
   return ToJson(named, texts);
 }
@@ -228,7 +228,10 @@ std::string ToJson(const StoredQuota& quota) {
   std::string text =
       Metadata(quota.ns, quota.name, quota.uid, quota.version, FurtherMetadata(quota));
   text.append(",\"spec\":{\"hard\":").append(LimitsOf(quota));
-  if (quota.gold) {
+  if (quota.scope == 1) text += R"(,"scopes":"BestEffort")";
+  if (quota.scope == 2) {
+    text += R"(,"scopeSelector":7)";
+  } else if (quota.gold) {
     text += R"(,"scopeSelector":{"matchExpressions":[{"scopeName":")";
     const bool of_machines = quota.hard.contains(kMachineCount) || quota.hard.contains(kCpu) ||
                              quota.hard.contains(kMemory);

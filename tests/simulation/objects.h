@@ -126,6 +126,8 @@ struct StoredQuota {
   Texts hard_texts = {};              // as stored in status.hard, if not a number below kMost
   Texts used_texts = {};              // the same of status.used
   std::set<std::string> unread = {};  // names in the spec whose limit is no amount; not in `hard`
+  int scope = 0;                      // SpecLimits::scope
+  Amounts said = {};                  // the limits of `unread` if only scopes cannot be read
   std::string reservations = {};      // the annotation
   std::map<std::string, std::string> used_by;  // by name in used: the manager that wrote it last
   std::optional<InTree> tree = {};             // of a ClusterQuota

@@ -249,13 +249,15 @@ void Server::PutQuota(const Key& key, const SpecLimits& limits, bool gold,
   const StoredQuota* held = FindQuota(key);
   StoredQuota quota = held != nullptr ? *held : StoredQuota{.ns = key.first, .name = key.second};
   const bool existed = held != nullptr;
-  const bool same = quota.hard == limits.hard && quota.unread == limits.unread &&
-                    quota.gold == gold && quota.tree == tree;
+  const SpecLimits held_limits{quota.hard, quota.unread, quota.scope, quota.said};
+  const bool same = held_limits == limits && quota.gold == gold && quota.tree == tree;
   if (existed && same) return;
   const StoredQuota before = quota;
   if (!existed) quota.uid = NewUid();
   quota.hard = limits.hard;
   quota.unread = limits.unread;
+  quota.scope = limits.scope;
+  quota.said = limits.said;
   quota.gold = gold;
   quota.tree = std::move(tree);
   quota.version = ++version_;

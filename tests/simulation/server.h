@@ -38,8 +38,13 @@ class ServerObserver {
 
 // The limits in the spec of a quota.
 struct SpecLimits {
-  Amounts hard;
-  std::set<std::string> unread;  // names with a limit that is no amount
+  Amounts hard = {};
+  std::set<std::string> unread = {};  // names with a limit that is no amount
+  // 1: spec.scopes is no list, 2: spec.scopeSelector is no object. Then all names are in `unread`,
+  // with their limits in `said`.
+  int scope = 0;
+  Amounts said = {};
+  bool operator==(const SpecLimits&) const = default;
 };
 
 class Server {

@@ -59,9 +59,9 @@ Amounts GuaranteedTo(const StoredQuota& quota) {
   Amounts guaranteed;
   if (!quota.tree || !quota.status_hard || !quota.status_used) return guaranteed;
   for (const auto& [name, amount] : quota.tree->guaranteed) {
-    const bool counted = quota.status_hard->contains(name) && quota.status_used->contains(name) &&
-                         !quota.unread.contains(name);
-    if (counted) guaranteed[name] = std::min(amount, quota.status_hard->at(name));
+    const Amounts& limits = quota.unread.contains(name) ? quota.said : *quota.status_hard;
+    const bool counted = limits.contains(name) && quota.status_used->contains(name);
+    if (counted) guaranteed[name] = std::min(amount, limits.at(name));
   }
   return guaranteed;
 }

@@ -33,8 +33,15 @@ SpecLimits LimitsOf(const Action& action) {
   if (action.Get("huge") != 0 && hard.contains(kStorage)) hard[kStorage] = kMost;
   const char* const unread = action.Get("unread") == 1 ? kStorage : kClaimCount;
   if (action.Get("unread") != 0 && hard.erase(unread) > 0) limits.unread.insert(unread);
+  if (action.Get("scope") != 0) {
+    limits.scope = action.Get("scope");
+    for (const auto& [name, limit] : hard) limits.unread.insert(name);
+    limits.said = std::exchange(hard, {});
+  }
   return limits;
 }
+
+bool IsGold(const Action& action) { return action.Get("gold") != 0 && action.Get("scope") != 2; }
 
 namespace {
 
@@ -113,7 +120,7 @@ void World::Delete(const Action& action, Resource resource, const Server::Key& k
 bool World::PerformOnQuota(const Action& action) {
   const Server::Key key = KeyOf(action, "quota");
   if (action.what == "quota") {
-    server_.PutQuota(key, LimitsOf(action), action.Get("gold") != 0);
+    server_.PutQuota(key, LimitsOf(action), IsGold(action));
   } else if (action.what == "delete-quota") {
     server_.RemoveQuota(key);
   } else {

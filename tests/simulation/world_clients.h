@@ -8,6 +8,8 @@ namespace simulation {
 
 // The limits that an action sets.
 SpecLimits LimitsOf(const Action& action);
+// The quota counts only claims, or machines, of that class, as far as its spec can be read.
+bool IsGold(const Action& action);
 
 struct World::Write {
   Resource resource = Resource::kClaims;

@@ -93,13 +93,13 @@ bool World::PerformOnTree(const Action& action) {
     server_.MarkNamespace(ns);
     Empty(ns, stored->uid, std::max(1, action.Get("ms")) * 1ms);
   } else if (action.what == "own-quota") {
-    if (server_.TakesNew(ns)) server_.PutQuota(own, LimitsOf(action), action.Get("gold") != 0);
+    if (server_.TakesNew(ns)) server_.PutQuota(own, LimitsOf(action), IsGold(action));
   } else if (action.what == "delete-own-quota") {
     server_.RemoveQuota(own);
   } else if (action.what == "children") {
     PutChildren(action);
   } else if (action.what == "quota") {
-    server_.PutQuota(quota, LimitsOf(action), action.Get("gold") != 0, PlaceOf(action));
+    server_.PutQuota(quota, LimitsOf(action), IsGold(action), PlaceOf(action));
   } else if (action.what == "delete-quota") {
     server_.RemoveQuota(quota);
   } else {
@@ -117,8 +117,7 @@ void World::PutChildren(const Action& action) {
       place.parent = Numbered("quota", action.Get("quota"));
       if (i < action.Get("teams")) place.selector = Labels{{"team", std::to_string(i)}};
       if (i % 10 == 0) place.guaranteed[kStorage] = 1;
-      server_.PutQuota({"", Numbered("child", i)}, {.hard = {{kStorage, 9}}, .unread = {}}, false,
-                       place);
+      server_.PutQuota({"", Numbered("child", i)}, {.hard = {{kStorage, 9}}}, false, place);
     }
   });
 }

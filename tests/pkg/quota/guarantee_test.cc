@@ -4,6 +4,7 @@
 #include <map>
 #include <random>
 
+#include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/cluster/tree_place.h"
 #include "tests/pkg/quota/quota_testing.h"
 
@@ -170,6 +171,29 @@ TEST_CASE("guarantee: it stays whole while somebody's text stands in place of th
   quota.garbage.used = {"cpu"};
   CHECK(Promised(quota, {}) == List({{"cpu", "4"}}));
   CHECK(Promised(quota, List({{"cpu", "1"}})) == List({{"cpu", "3"}}));
+}
+
+// Parses a ClusterQuota with this spec, which counts `used`.
+Quota Parsed(const std::string& spec, const std::string& used) {
+  const auto object = json::Parse(
+      R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1"},"spec":{"parent":"p",)"
+      R"("guaranteed":{"cpu":"4","pods":"3","secrets":"2"},"hard":{"cpu":"9","pods":"2"},)" +
+      spec + R"(},"status":{"hard":{"cpu":"9","pods":"2"},"used":)" + used + "}}");
+  return *ParseQuota(*object, ClusterQuotaApi().form);
+}
+
+TEST_CASE("guarantee: it stays whole while the scopes of the quota cannot be read", "[quota]") {
+  for (const std::string spec :
+       {R"("scopes":"BestEffort")", R"("scopes":[7])", R"("scopeSelector":[])",
+        R"("scopeSelector":{"matchExpressions":{}})",
+        R"("scopeSelector":{"matchExpressions":[{"operator":"In"}]})"}) {
+    INFO(spec);
+    const Quota quota = Parsed(spec, R"({"cpu":"3","pods":"1"})");
+    REQUIRE(quota.status.used.empty());
+    CHECK(Promised(quota, quota.status.used) == List({{"cpu", "4"}, {"pods", "2"}}));
+    CHECK(Promised(Parsed(spec, R"({"cpu":"x"})"), {}) == List({{"cpu", "4"}}));
+    CHECK(Promised(Parsed(spec, "{}"), {}).empty());
+  }
 }
 
 TEST_CASE("guarantee: a batch is decided including its own earlier requests", "[quota]") {
