@@ -185,11 +185,20 @@ void Account::Meet(base::TimePoint now, const quota::Quota& quota,
 
 const quota::Quota& Account::AtLeastSeen(const quota::Quota& quota) {
   at_least_seen_.reset();
+  const auto status = [&]() -> quota::QuotaStatus& {
+    if (!at_least_seen_) at_least_seen_ = std::make_unique<quota::Quota>(quota);
+    return at_least_seen_->status;
+  };
   for (const auto& [name, used] : quota.status.used) {
     const quota::Quantity* more = seen.Find(name);
-    if (more == nullptr || *more <= used) continue;
-    if (!at_least_seen_) at_least_seen_ = std::make_unique<quota::Quota>(quota);
-    at_least_seen_->status.used.Set(name, *more);
+    if (more != nullptr && *more > used) status().used.Set(name, *more);
+  }
+  if (!in_flight) return at_least_seen_ ? *at_least_seen_ : quota;
+  for (const auto& [name, limit] : in_flight->status.hard) {
+    if (quota.status.hard.Find(name) != nullptr) continue;
+    status().hard.Set(name, limit);
+    const quota::Quantity* used = in_flight->status.used.Find(name);
+    if (used != nullptr) status().used.Set(name, *used);
   }
   return at_least_seen_ ? *at_least_seen_ : quota;
 }

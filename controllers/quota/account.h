@@ -77,7 +77,9 @@ struct Account {
   [[nodiscard]] const quota::Quota& Decisive(const quota::Quota& quota) const {
     return decisive ? *decisive : quota;
   }
-  // The quota, but with a `used` that is at least `seen`.
+  // The quota, but with a `used` that is at least `seen`, and with the limits that a write in
+  // flight adds: the server may show them to others before its answer arrives. What they admit
+  // waits for that answer, because the writer holds the gate, and is decided again.
   [[nodiscard]] const quota::Quota& AtLeastSeen(const quota::Quota& quota);
   // The usage of strangers that a write of this process records as held. Only the leader lowers it.
   [[nodiscard]] quota::ResourceList StrangersOf(const quota::Quota& quota, bool leads) const;

@@ -192,9 +192,11 @@ Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
 base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePlan plan,
                                                            base::TimePoint deadline) {
   const quota::Quota* current = parts_.store.Find(plan.quota.key);
-  // The plan was made for this version of the quota. After any change admission decides again.
+  // The plan was made for this version of the quota, and these limits: a write that was to add some
+  // may have failed. After any change admission decides again.
   const bool same = current != nullptr && current->uid == plan.quota.uid &&
-                    current->resource_version == plan.quota.resource_version;
+                    current->resource_version == plan.quota.resource_version &&
+                    current->status.hard == plan.quota.status.hard;
   if (!same) co_return StatusWriter::Changed(plan.quota);
   const quota::Quota quota = *current;
   Account& remembered = parts_.accounts.Of(quota);
