@@ -58,13 +58,17 @@ std::vector<std::string> UndefinedOf(const quota::QuotaApi& api, const quota::Qu
   std::vector<std::string> texts;
   if (!api.TakesDefinitions()) return texts;
   if (evaluator != nullptr && !MayBeUndefined(*evaluator)) return texts;
-  const std::string none = ", and no UsageDefinition is known that says what ";
+  const auto tell = [&](const char* has, const std::string& name, const char* what) {
+    std::string& text = texts.emplace_back("quota ");
+    text.append(title).append(has).append(name);
+    text.append(", and no UsageDefinition is known that says what ").append(what);
+  };
   for (const std::string& name : quota::UndefinedNames(api, quota.hard)) {
-    texts.push_back("quota " + title + " limits " + name + none + "uses it");
+    tell(" limits ", name, "uses it");
   }
   if (evaluator != nullptr && !CountsUnderAny(*evaluator, quota.hard)) return texts;
   for (const std::string& scope : quota::UndefinedScopes(api, quota.selector)) {
-    texts.push_back("quota " + title + " has the scope " + scope + none + "is in it");
+    tell(" has the scope ", scope, "is in it");
   }
   return texts;
 }
