@@ -43,7 +43,7 @@ const accounting::ReservationList& Account::known() const {
   return list ? *list : none;
 }
 
-void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
+bool Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
                       bool skipped, const accounting::Strangers::Counted& counted) {
   const auto recorded = list ? std::optional(list->writes) : std::nullopt;
   // The server was restored. What the list had came later, so it is not stored any more.
@@ -55,12 +55,12 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   questions.OnList(stands);
   turn.OnList(now, known(), author_->by);
   first_seen.See(now, known());
-  const bool answered = quota.resource_version == written_version;
-  const bool alike = in_flight && in_flight->status == quota.status;
+  const bool answered = pending_ != nullptr && pending_->answer == quota.resource_version;
+  const bool alike = pending_ != nullptr && pending_->draft.status == quota.status;
   // Our recount without a list may be shown before its answer. Only the answer tells it from a
-  // stranger's write of the same status, see OnWritten().
+  // stranger's write of the same status, see Commit().
   const bool unlisted = stands == nullptr && !recorded;
-  const bool awaits = unlisted && alike && in_flight->text.empty();
+  const bool awaits = unlisted && alike && pending_->text.empty();
   if (stands != nullptr) GiveBack(now);
   if (awaits) {
     strangers.OnUnanswered(quota.status.used);
@@ -85,16 +85,14 @@ void Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   const bool lowered =
       before != nullptr && !ours && AnyLower(before->status.used, quota.status.used);
   if (lowered && not_before <= now) not_before = now + accounting::kContradicts;
+  return answered;
 }
 
 void Account::TakeList(base::TimePoint now, const std::string& text) {
   rejected.clear();
   std::optional<accounting::ReservationList> taken;
-  const bool ours = in_flight && !text.empty() && in_flight->text == text;
-  if (ours) {  // known without parsing
-    taken = std::move(in_flight->list);
-    in_flight->text.clear();
-  }
+  const bool ours = pending_ != nullptr && !text.empty() && pending_->text == text;
+  if (ours) taken = pending_->draft.list;  // known without parsing
   const std::optional<Later> before = std::exchange(later, std::nullopt);
   if (!ours && !text.empty()) taken = Parse(now, text);
   if (later && before && before->text == later->text) later->until = before->until;
@@ -125,15 +123,6 @@ std::optional<accounting::ReservationList> Account::Parse(base::TimePoint now,
     later = {.text = std::hash<std::string>()(text), .until = now + accounting::kLaterFormat};
   }
   return std::nullopt;
-}
-
-void Account::OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
-                        const accounting::Strangers::Counted& counted) {
-  const bool last = written != nullptr && written->resource_version == known.resource_version;
-  // A list records what was written.
-  if (!list && written != nullptr) strangers.OnWritten(written->status.used);
-  if (!list && !last) strangers.OnStatus(now, known.status.used, nullptr, false, counted);
-  if (last) Meet(now, known, counted);
 }
 
 bool Account::InBurst() const {
@@ -193,11 +182,11 @@ const quota::Quota& Account::AtLeastSeen(const quota::Quota& quota) {
     const quota::Quantity* more = seen.Find(name);
     if (more != nullptr && *more > used) status().used.Set(name, *more);
   }
-  if (!in_flight) return at_least_seen_ ? *at_least_seen_ : quota;
-  for (const auto& [name, limit] : in_flight->status.hard) {
+  if (pending_ == nullptr) return at_least_seen_ ? *at_least_seen_ : quota;
+  for (const auto& [name, limit] : pending_->status.hard) {
     if (quota.status.hard.Find(name) != nullptr) continue;
     status().hard.Set(name, limit);
-    const quota::Quantity* used = in_flight->status.used.Find(name);
+    const quota::Quantity* used = pending_->status.used.Find(name);
     if (used != nullptr) status().used.Set(name, *used);
   }
   return at_least_seen_ ? *at_least_seen_ : quota;

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "controllers/quota/own_reservations.h"
+#include "controllers/quota/pending_write.h"
 #include "controllers/quota/questions.h"
 #include "pkg/accounting/first_seen.h"
 #include "pkg/accounting/settle.h"
@@ -32,13 +32,6 @@ struct Growth {
   bool is_new = false;  // the object was not counted before
 };
 
-// A write that has no answer yet.
-struct InFlight {
-  quota::QuotaStatus status;
-  std::string text = {};  // of its list of reservations; "": it writes no list
-  accounting::ReservationList list = {};
-};
-
 // There is one for each quota, so what is seldom there takes no room: pointers, and lists, which
 // allocate nothing while they are empty.
 struct Account {
@@ -47,15 +40,35 @@ struct Account {
       : gate(std::make_shared<base::Gate>(scheduler)), own(author, crowd), author_(&author) {}
 
   // The quota has changed. `counted` returns what is observed and reserved. `skipped`: some
-  // versions of the quota may not have been shown.
-  void OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
+  // versions of the quota may not have been shown. Returns true for the answer of our own write.
+  bool OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
                bool skipped, const accounting::Strangers::Counted& counted);
-  // A recount of ours has ended. `written`: its result; null if it failed or the outcome is
-  // unknown. `known`: the quota that the store has now. If that is a later version, and has no
-  // list, the difference shows what strangers added since: our write may have lowered `used` by as
-  // much.
-  void OnWritten(base::TimePoint now, const quota::Quota* written, const quota::Quota& known,
-                 const accounting::Strangers::Counted& counted);
+
+  // Drafts the reservations of a plan for `quota`, which has the version of the plan. `lags`: a
+  // watch is known to lag, so `used` is not lowered. `leads`: this process leads.
+  [[nodiscard]] Draft Reserve(base::TimePoint now, const admission::ReservePlan& plan,
+                              const quota::Quota& quota, const QuotaView& view, bool lags,
+                              bool leads);
+  // Drafts a list without what this process must take back; nullopt if the list has none of it.
+  [[nodiscard]] std::optional<Draft> TakeBack(const quota::Quota& quota, bool leads);
+  // Drafts the list that is known, to be stored again.
+  [[nodiscard]] Draft StoreAgain(const quota::Quota& quota, bool leads) const;
+  // Begins the write of a draft that was made of the present state. REQUIRES: the caller is inside
+  // the gate, until the write has ended.
+  [[nodiscard]] PendingWrite Begin(base::TimePoint now, Draft draft);
+  // False if another account of the quota began it, which is gone.
+  [[nodiscard]] bool Began(const PendingWrite& write) const {
+    return write.state_ != nullptr && write.state_.get() == pending_;
+  }
+  // The write was made. `written`: its result. `known`: the quota that the store has now. If that
+  // is a later version, and has no list, the difference shows what strangers added since: our write
+  // may have lowered `used` by as much. REQUIRES: Began().
+  void Commit(base::TimePoint now, PendingWrite write, const quota::Quota& written,
+              const quota::Quota& known, const accounting::Strangers::Counted& counted);
+  // The write was not made, or nobody knows. REQUIRES: Began().
+  void Abort(base::TimePoint now, PendingWrite write, PendingWrite::Outcome outcome,
+             const quota::Quota& known, const accounting::Strangers::Counted& counted);
+
   // An object without an entry has grown. That uses up usage that strangers added before, unless
   // the floor covers its version: another process that saw the object first may have dropped its
   // entry.
@@ -119,10 +132,8 @@ struct Account {
   accounting::WriteTurn turn;       // shares the writes with other processes
   base::TimePoint further_due{};    // deferrable fields of the status wait until then
   base::TimePoint children_told{};  // children are not enqueued again before this time
-  std::string written_version;      // of our last write
   // Of a ClusterQuota: since when a part of its guarantee is missing.
   std::optional<base::TimePoint> missing_since;
-  std::unique_ptr<InFlight> in_flight;  // null: none
   // A list of a later format, and until when this process leaves it alone.
   struct Later {
     std::size_t text = 0;  // its hash: whoever changes it is still running
@@ -131,6 +142,8 @@ struct Account {
   std::optional<Later> later;
 
  private:
+  // Returns what was written, or was to be written.
+  std::unique_ptr<PendingWrite::State> End(PendingWrite write);
   void TakeList(base::TimePoint now, const std::string& text);
   // Sets `rejected` if it returns nothing.
   std::optional<accounting::ReservationList> Parse(base::TimePoint now, const std::string& text);
@@ -144,7 +157,8 @@ struct Account {
   // it. Then the floor covers its version.
   void GiveBack(base::TimePoint now);
 
-  const Author* author_;
+  Author* author_;
+  PendingWrite::State* pending_ = nullptr;  // of the write that has no outcome yet
   struct UsedUp {
     base::TimePoint at;
     Growth by;

@@ -1,7 +1,9 @@
 #include "controllers/quota/own_reservations.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
-#include <iterator>
+#include <cstddef>
 #include <set>
 
 #include "pkg/accounting/timing.h"
@@ -156,7 +158,7 @@ std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint
                .drawn = {}};
 }
 
-void OwnReservations::Keep(base::TimePoint now, const Added& added, std::optional<Burst> burst) {
+void OwnReservations::Commit(base::TimePoint now, Reserved reserved) {
   // Outlasted() must know the first grant as long as its reservation may be renewed.
   const auto kept = std::max<base::Duration>(kKept, accounting::HoldFor(author_->webhook));
   // A later grant for the same object has an element of its own.
@@ -164,9 +166,9 @@ void OwnReservations::Keep(base::TimePoint now, const Added& added, std::optiona
     const auto own = own_.find(remembered_.front().uid);
     if (own != own_.end() && now - own->second.back().at > kept) own_.erase(own);
   }
-  for (const auto& [uid, mine] : added) Remember(now, uid, mine);
+  for (auto& [uid, mine] : reserved.added) Remember(now, uid, std::move(mine));
   last_grant_ = now;
-  burst_ = std::move(burst);
+  burst_ = std::move(reserved.burst);
   if (burst_) crowd_.OnReserved(now, burst_->creations);
 }
 
@@ -243,21 +245,22 @@ bool OwnReservations::MustTakeBack(base::TimePoint now, const ReservationList& l
   });
 }
 
-std::vector<OwnReservations::Withdrawal> OwnReservations::TakeBack(Standing& standing) {
-  std::vector<Withdrawal> withdrawals = std::exchange(withdrawals_, {});
+std::size_t OwnReservations::TakeBack(Standing& standing) {
   Assign(standing);  // after this, grants from a burst have entries that can be withdrawn
-  for (const auto& [uid, grant] : withdrawals) {
-    const auto own = own_.find(uid);
-    if (own == own_.end()) continue;
-    const auto mine = std::ranges::find(own->second, grant, &Own::grant);
-    if (mine == own->second.end()) continue;
-    (void)accounting::Withdraw(standing, author_->by, mine->n, uid);
-  }
-  return withdrawals;
+  std::erase_if(withdrawals_, [&](const Withdrawal& withdrawal) {
+    const auto own = own_.find(withdrawal.uid);
+    if (own == own_.end()) return true;
+    const auto mine = std::ranges::find(own->second, withdrawal.grant, &Own::grant);
+    return mine == own->second.end() ||
+           !accounting::Withdraw(standing, author_->by, mine->n, withdrawal.uid);
+  });
+  return withdrawals_.size();
 }
 
-void OwnReservations::Again(std::vector<Withdrawal> withdrawals) {
-  std::ranges::move(withdrawals, std::back_inserter(withdrawals_));
+void OwnReservations::TookBack(std::size_t withdrawals) {
+  CHECK(withdrawals <= withdrawals_.size()) << "withdrawals were forgotten during a write";
+  withdrawals_.erase(withdrawals_.begin(),
+                     withdrawals_.begin() + static_cast<std::ptrdiff_t>(withdrawals));
 }
 
 std::optional<base::TimePoint> OwnReservations::BurstEnds() const {

@@ -49,8 +49,6 @@ class OwnReservations {
     base::TimePoint at;
     std::size_t relying = 1;  // number of requests that rely on this grant
   };
-  // The grants that become ours if the write succeeds.
-  using Added = std::vector<std::pair<quota::Uid, Own>>;
   // An unassigned entry, and the grants from it.
   struct Burst {
     std::uint64_t n = 0;
@@ -60,6 +58,12 @@ class OwnReservations {
     base::TimePoint at;
     bool closed = false;  // nothing more is granted
     std::map<quota::Uid, Own> drawn;
+  };
+  // What becomes ours if a write succeeds.
+  using Added = std::vector<std::pair<quota::Uid, Own>>;
+  struct Reserved {
+    Added added;
+    std::optional<Burst> burst = {};
   };
   // A grant without requests, whose entry covers no other grant.
   struct Withdrawal {
@@ -90,8 +94,8 @@ class OwnReservations {
   // Adds an entry for expected creations, if many have arrived lately.
   std::optional<Burst> NextBurst(base::TimePoint now, const admission::ReservePlan& plan,
                                  accounting::Standing& standing);
-  // Call after the write succeeded.
-  void Keep(base::TimePoint now, const Added& added, std::optional<Burst> burst);
+  // Call after the write of these entries succeeded.
+  void Commit(base::TimePoint now, Reserved reserved);
 
   // What can still be granted from the burst; empty if nothing.
   [[nodiscard]] quota::ResourceList Usable(base::TimePoint now,
@@ -106,10 +110,11 @@ class OwnReservations {
   // True if a write is due because a grant was given up or a burst has ended.
   [[nodiscard]] bool MustTakeBack(base::TimePoint now,
                                   const accounting::ReservationList& list) const;
-  // Applies the withdrawals and ended bursts to `standing`. If the write fails, pass the result to
-  // Again().
-  std::vector<Withdrawal> TakeBack(accounting::Standing& standing);
-  void Again(std::vector<Withdrawal> withdrawals);
+  // Applies the withdrawals and ended bursts to `standing`. Forgets the withdrawals that its list
+  // does not have. Returns the number of the others, which stay until TookBack().
+  std::size_t TakeBack(accounting::Standing& standing);
+  // Call after a write of that standing succeeded, with what TakeBack() returned.
+  void TookBack(std::size_t withdrawals);
   // When MustTakeBack() becomes true because the burst ends.
   [[nodiscard]] std::optional<base::TimePoint> BurstEnds() const;
   // When the last grant was made.
@@ -129,7 +134,7 @@ class OwnReservations {
     quota::Uid uid;
   };
   std::deque<Remembered> remembered_;
-  std::vector<Withdrawal> withdrawals_;
+  std::vector<Withdrawal> withdrawals_;  // oldest first
   accounting::Crowd crowd_;
   std::optional<Burst> burst_;
   std::optional<base::TimePoint> last_grant_;

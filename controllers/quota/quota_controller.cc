@@ -171,8 +171,8 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   }
   Account& account = accounts_.Of(*after);
   const auto counted = [&] { return parts_.ViewOf(*after).Counted(account.known()); };
-  account.OnQuota(context_.scheduler->Now(), before, *after,
-                  before == nullptr || !store_.in_order(), counted);
+  const bool ours = account.OnQuota(context_.scheduler->Now(), before, *after,
+                                    before == nullptr || !store_.in_order(), counted);
   log_once_.Set("list of", after->key.ToString(), account.rejected);
   log_once_.Set("stored status of", after->key.ToString(), after->garbage.why);
   if (cluster_ && (before == nullptr || before->status != after->status)) {
@@ -183,7 +183,6 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
     const quota::Quota& decisive = account.Decisive(*after);
     cluster_->SetPromised(after->key.name, quota::Promised(decisive, decisive.status.used));
   }
-  const bool ours = after->resource_version == account.written_version;
   const bool respecified = renamed || before->selector != after->selector ||
                            before->unreadable.why != after->unreadable.why;
   if (!ours || respecified) return queue_.Add(after->key);

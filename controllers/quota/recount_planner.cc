@@ -15,7 +15,7 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   Standing next{quota.status.used, account.known()};
   account.questions.Drop(next.list);
   Recount recount;
-  if (takes_back) recount.withdrawals = account.own.TakeBack(next);
+  if (takes_back) recount.draft.taken_back = account.own.TakeBack(next);
   accounting::Settle(next.list, view);
   recount.over = account.list && next.list.entries() != account.list->entries();
   quota::ResourceList held = account.strangers.Held();
@@ -33,8 +33,9 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   recount.differs = !plausible && (quota::NeedsWrite(quota, desired) || !recorded);
   if (!quota.reservations.empty()) accounting::RaiseFloor(next.list, view.floor_resources(), view);
   next.list.strangers = account.strangers.Held();
-  next.used = std::move(desired.used);
-  recount.write = {.quota = {}, .hard = std::move(desired.hard), .standing = std::move(next)};
+  recount.draft.status = std::move(desired);
+  recount.draft.list = std::move(next.list);
+  recount.draft.recounts = true;
   const bool postponed = recount.differs && !may_write;
   if (cluster_ != nullptr && !postponed)
     AddFurther(quota, account, count, pending.unguarded, recount);
@@ -44,12 +45,11 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
 void RecountPlanner::AddFurther(const quota::Quota& quota, Account& account,
                                 const QuotaCount& count, const std::vector<std::string>& unguarded,
                                 Recount& recount) const {
-  const quota::QuotaStatus desired{recount.write.hard, recount.write.standing.used};
   const base::TimePoint now = parts_.Now();
-  recount.write.further = cluster_->Of(quota, desired, count.observed.unknown, unguarded,
-                                       {.now = now, .wall = parts_.context.scheduler->WallNow()},
-                                       account.missing_since);
-  const json::Object& further = recount.write.further;
+  recount.draft.further = cluster_->Of(
+      quota, recount.draft.status, count.observed.unknown, unguarded,
+      {.now = now, .wall = parts_.context.scheduler->WallNow()}, account.missing_since);
+  const json::Object& further = recount.draft.further;
   if (recount.differs) return;
   if (!quota::FurtherDifference(quota.further_status, further).empty()) {
     recount.differs = account.further_due <= now || ClusterStatus::IsUrgent(quota, further);

@@ -3,19 +3,17 @@
 // Decides what a recount of one quota writes: observed usage, open reservations and the usage of
 // strangers, and the list without entries that are over. No I/O, one thread.
 
+#include <string>
 #include <vector>
 
 #include "controllers/quota/cluster/cluster_status.h"
 #include "controllers/quota/controller_parts.h"
-#include "controllers/quota/status_writer.h"
 
 namespace controllers {
 
 // The result of a recount, which may be written.
 struct Recount {
-  StatusWrite write;  // without the quota
-  // Grants that the write takes back. If it is not made, pass them to OwnReservations::Again().
-  std::vector<OwnReservations::Withdrawal> withdrawals;
+  Draft draft;           // without the quota
   bool differs = false;  // a stored value or the recorded `used` differs
   bool over = false;     // some entries have ended and can be removed
   // Deferrable fields wait until then.

@@ -14,7 +14,6 @@ namespace controllers {
 namespace {
 
 using accounting::ReservationList;
-using accounting::Standing;
 using std::chrono_literals::operator""ms;
 
 // What is due and cannot end yet is looked at again after this time.
@@ -92,10 +91,9 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   // removes them.
   if (recount.differs || tidies) {
     if (may_write) {
-      recount.write.quota = std::move(quota);
+      recount.draft.quota = std::move(quota);
       co_return co_await WriteRecount(std::move(recount), std::move(count));
     }
-    account.own.Again(std::move(recount.withdrawals));
     co_return Outcome{"postponed", earliest - parts_.Now()};
   }
   co_return LookAt(std::min(NextLook(account, count, true), recount.waits_until), "unchanged");
@@ -112,35 +110,17 @@ base::TimePoint Recounter::PaidUntil(const Account& account) const {
 }
 
 base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCount count) {
-  const quota::Quota quota = recount.write.quota;
-  const quota::ResourceList desired = recount.write.standing.used;
+  const quota::Quota quota = recount.draft.quota;
   Account& writing = parts_.accounts.Of(quota);
   writing.paid_until = PaidUntil(writing);
   if (cluster_ != nullptr) writing.further_due = parts_.Now() + cluster_->PeriodOf(quota);
-  const auto written = co_await Write(std::move(recount.write));
-  // During the write the quota may have been deleted, or replaced by another one of the same name.
-  Account* const account = parts_.accounts.Find(quota);
-  if (account != nullptr) {
-    const quota::Quota& known = *parts_.store.Find(quota.key);
-    account->OnWritten(parts_.Now(), written ? &*written : nullptr, known,
-                       [&] { return parts_.ViewOf(known).Counted(account->known()); });
-  }
-  if (!written) {
-    if (account != nullptr) {
-      account->own.Again(std::move(recount.withdrawals));
-      // The write may have been made: `used` may be at `desired` already. After a conflict it was
-      // not made.
-      const bool unknown = !written.error().Is(base::ErrorCode::kConflict);
-      if (unknown) account->strangers.OnUnanswered(desired);
-    }
-    co_return AfterFailedWrite(quota.key, written.error());
-  }
-  parts_.log_once.Set("status of", quota.key.ToString(), "");
+  const auto written = co_await Write(std::move(recount.draft));
+  if (!written) co_return AfterFailedWrite(quota.key, written.error());
   VLOG(1) << "status written quota_api=" << parts_.api.name << " quota=" << quota.key.ToString()
           << " used=\"" << written->status.used.ToString() << "\"";
+  // During the write the quota may have been deleted, or replaced by another one of the same name.
+  const Account* const account = parts_.accounts.Find(quota);
   if (account == nullptr) co_return Outcome{"written"};
-  if (quota.cluster) account->seen = parts_.ViewOf(*written).Counted(account->known());
-  account->over_since.reset();
   co_return LookAt(NextLook(*account, count, true), "written");
 }
 
@@ -148,11 +128,9 @@ base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
   Account& account = parts_.accounts.Of(quota);
   const base::TimePoint earliest = account.pace.ForRecount();
   if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
-  Standing standing{account.Decisive(quota).status.used, account.known()};
-  auto withdrawals = account.own.TakeBack(standing);
-  const bool same = standing.list.entries() == account.known().entries();
-  if (same) co_return Outcome{"following", kAtOnce};
-  co_return co_await WriteList(std::move(quota), std::move(standing), std::move(withdrawals));
+  std::optional<Draft> draft = account.TakeBack(quota, parts_.options.Leads());
+  if (!draft) co_return Outcome{"following", kAtOnce};
+  co_return co_await WriteList(std::move(*draft));
 }
 
 base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
@@ -160,27 +138,24 @@ base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
   const base::TimePoint earliest = EarliestWrite(account);
   if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
   account.paid_until = PaidUntil(account);
-  Standing standing{account.Decisive(quota).status.used, account.known()};
-  co_return co_await WriteList(std::move(quota), std::move(standing), {});
+  Draft draft = account.StoreAgain(quota, parts_.options.Leads());
+  co_return co_await WriteList(std::move(draft));
 }
 
-base::Task<Recounter::Outcome> Recounter::WriteList(
-    quota::Quota quota, Standing standing, std::vector<OwnReservations::Withdrawal> withdrawals) {
-  standing.list.strangers = parts_.accounts.Of(quota).StrangersOf(quota, parts_.options.Leads());
-  StatusWrite write{.quota = quota, .hard = quota.status.hard, .standing = std::move(standing)};
-  const auto written = co_await Write(std::move(write));
+base::Task<Recounter::Outcome> Recounter::WriteList(Draft draft) {
+  const api::ObjectKey key = draft.quota.key;
+  const auto written = co_await Write(std::move(draft));
   if (written) co_return Outcome{"written", kAtOnce};
-  Account* const account = parts_.accounts.Find(quota);
-  if (account != nullptr) account->own.Again(std::move(withdrawals));
-  co_return AfterFailedWrite(quota.key, written.error());
+  co_return AfterFailedWrite(key, written.error());
 }
 
-base::Task<base::Result<quota::Quota>> Recounter::Write(StatusWrite write) {
-  // The account may be gone after the write.
-  const std::shared_ptr<base::Gate> gate = parts_.accounts.Of(write.quota).gate;
+base::Task<base::Result<quota::Quota>> Recounter::Write(Draft draft) {
+  Account& account = parts_.accounts.Of(draft.quota);
+  const std::shared_ptr<base::Gate> gate = account.gate;  // the account may be gone afterwards
   CHECK(gate->TryEnter());
   const base::LeavesGate leave{*gate};
   const base::TimePoint deadline = parts_.Now() + parts_.options.write_timeout;
+  PendingWrite write = account.Begin(parts_.Now(), std::move(draft));
   co_return co_await writer_.Write(std::move(write), deadline);
 }
 

@@ -54,11 +54,10 @@ class Recounter {
   base::Task<Outcome> WriteTakenBack(quota::Quota quota);
   // Stores a lost list as it was. Any process that knows it does this.
   base::Task<Outcome> StoreAgain(quota::Quota quota);
-  // Writes a list without a recount. `withdrawals`: as in Recount.
-  base::Task<Outcome> WriteList(quota::Quota quota, accounting::Standing standing,
-                                std::vector<OwnReservations::Withdrawal> withdrawals);
+  // Writes a draft without a recount.
+  base::Task<Outcome> WriteList(Draft draft);
   // Writes while admission does not write to this quota.
-  base::Task<base::Result<quota::Quota>> Write(StatusWrite write);
+  base::Task<base::Result<quota::Quota>> Write(Draft draft);
   base::Task<Outcome> Ask(quota::Quota quota, Question question);
   void NoticeExpired(const quota::Quota& quota, const Account& account,
                      const Questions::Outcome& outcome);

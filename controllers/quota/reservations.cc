@@ -1,7 +1,6 @@
 #include "controllers/quota/reservations.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "controllers/quota/events/uncounted.h"
@@ -15,22 +14,6 @@ constexpr std::chrono::milliseconds kLearntAge{250};
 // Longer than any request waits that relies on these labels.
 constexpr std::chrono::seconds kLearntKept{30};
 constexpr std::size_t kMostLearnt = 10'000;
-
-// Drops ended entries whose amounts are observed, except those that the process `by` numbered above
-// `last`. Call it after the new grants are added: `used` still contains the usage of the old
-// entries, so a new entry for the same object must not raise it again.
-void DropOlder(accounting::ReservationList& list, const std::string& by, std::uint64_t last,
-               const accounting::View& view) {
-  std::vector<accounting::Reservation>& entries = list.entries();
-  const auto added = std::stable_partition(entries.begin(), entries.end(), [&](const auto& entry) {
-    return entry.by != by || entry.n <= last;
-  });
-  std::vector<accounting::Reservation> mine(std::make_move_iterator(added),
-                                            std::make_move_iterator(entries.end()));
-  entries.erase(added, entries.end());
-  accounting::DropObserved(list, view);
-  std::ranges::move(mine, std::back_inserter(entries));
-}
 
 }  // namespace
 
@@ -158,37 +141,6 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
   co_return reserved;
 }
 
-Reservations::Planned Reservations::Plan(const admission::ReservePlan& plan,
-                                         const quota::Quota& quota) {
-  const base::TimePoint now = parts_.Now();
-  Author& author = parts_.accounts.author;
-  Account& account = parts_.accounts.Of(quota);
-  accounting::Standing standing{plan.quota.status.used, account.known()};
-  Planned planned;
-  account.own.Assign(standing);
-  const std::uint64_t last = author.n;
-  planned.added = account.own.AddEntries(now, plan, standing);
-  if (parts_.usage.BehindUntil(quota) <= now) {
-    planned.burst = account.own.NextBurst(now, plan, standing);
-  } else {
-    // Nothing is lowered while a watch is known to lag. The plan counts the rest of the burst as
-    // free, so the rest is released only as far as the new grants need it.
-    standing.used = quota::Larger(standing.used, plan.quota.status.used);
-  }
-  const QuotaView view = parts_.ViewOf(quota);
-  DropOlder(standing.list, author.by, last, view);
-  // The first list says, through `strangers`, how much of `used` our view has shown.
-  if (!account.list) accounting::RaiseFloor(standing.list, view.floor_resources(), view);
-  standing.list.strangers = account.StrangersOf(quota, parts_.options.Leads());
-  if (standing.list.Merge({}, author.by, author.n + 1)) ++author.n;
-  // A burst that was merged into another entry cannot be granted from.
-  const bool merged = planned.burst && standing.list.Find(author.by, planned.burst->n) == nullptr;
-  if (merged) planned.burst.reset();
-  planned.write = {
-      .quota = quota, .hard = quota.status.hard, .standing = std::move(standing), .mark = author.n};
-  return planned;
-}
-
 base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePlan plan,
                                                            base::TimePoint deadline) {
   const quota::Quota* current = parts_.store.Find(plan.quota.key);
@@ -207,19 +159,21 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   }
   const quota::ResourceList usable = remembered.own.Usable(parts_.Now(), remembered.known());
   if (!plan.burst.empty() && usable != plan.burst) co_return StatusWriter::Changed(quota);
-  Planned planned = Plan(plan, quota);
-  if (planned.burst) parts_.observer.OnBurst(plan.quota, planned.burst->left);
-  const auto written = co_await writer_.Write(std::move(planned.write), deadline);
+  const base::TimePoint now = parts_.Now();
+  const bool lags = parts_.usage.BehindUntil(quota) > now;
+  Draft draft =
+      remembered.Reserve(now, plan, quota, parts_.ViewOf(quota), lags, parts_.options.Leads());
+  if (draft.reserved->burst) parts_.observer.OnBurst(plan.quota, draft.reserved->burst->left);
+  PendingWrite write = remembered.Begin(now, std::move(draft));
+  const auto written = co_await writer_.Write(std::move(write), deadline);
   if (!written && written.error().Is(base::ErrorCode::kNotFound)) {
     co_return StatusWriter::Changed(quota);
   }
   if (!written) co_return written.error();
-  Account* const account = parts_.accounts.Find(quota);
-  // the quota was deleted, so it limits nothing
-  if (account == nullptr) co_return base::Result<void>();
-  const base::TimePoint now = parts_.Now();
-  account->own.Keep(now, planned.added, std::move(planned.burst));
-  if (const auto ends = account->own.BurstEnds()) look_(quota.key, *ends - now);
+  // Without an account the quota was deleted, so it limits nothing.
+  const Account* const account = parts_.accounts.Find(quota);
+  const auto ends = account != nullptr ? account->own.BurstEnds() : std::nullopt;
+  if (ends) look_(quota.key, *ends - parts_.Now());
   co_return base::Result<void>();
 }
 

@@ -41,12 +41,6 @@ class Reservations final : public admission::QuotaBook {
   void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override;
 
  private:
-  // The content of a write.
-  struct Planned {
-    StatusWrite write;
-    OwnReservations::Added added;
-    std::optional<OwnReservations::Burst> burst;
-  };
   // A namespace that was read live.
   struct Learnt {
     base::TimePoint at;
@@ -61,7 +55,6 @@ class Reservations final : public admission::QuotaBook {
                                      const quota::QuotaTree::Reach& reaching) const;
   base::Task<base::Result<void>> ReserveInside(admission::ReservePlan plan,
                                                base::TimePoint deadline);
-  [[nodiscard]] Planned Plan(const admission::ReservePlan& plan, const quota::Quota& quota);
 
   const ControllerParts& parts_;
   const Reach& reach_;

@@ -39,15 +39,13 @@ bool IsRefused(const base::Error& error) {
          std::ranges::find(kPasses, error.http_status) == kPasses.end();
 }
 
-std::chrono::milliseconds Until(base::TimePoint deadline, base::TimePoint now) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
+// True if the quota is not the one any more that the write was decided from.
+bool IsMoved(const base::Error& error) {
+  return error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kNotFound);
 }
 
-// The text of its list of reservations; "" if it writes none. A quota that never had a reservation
-// gets no list. So without admission the quotas contain nothing of ours.
-std::string ListOf(const StatusWrite& write) {
-  const bool listed = !write.quota.reservations.empty() || !write.standing.list.entries().empty();
-  return listed ? write.standing.list.Print() : std::string();
+std::chrono::milliseconds Until(base::TimePoint deadline, base::TimePoint now) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
 }
 
 }  // namespace
@@ -57,42 +55,42 @@ base::Error StatusWriter::Changed(const quota::Quota& quota) {
           .message = "quota " + quota.key.ToString() + " changed meanwhile"};
 }
 
-base::Task<base::Result<quota::Quota>> StatusWriter::Write(StatusWrite write,
+base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
                                                            base::TimePoint deadline) {
-  write.standing.list.owner = write.quota.uid;
-  write.standing.list.used = write.standing.used;
-  ++write.standing.list.writes;
+  const quota::Quota quota = write->quota;
   const std::string shown = quotas_.state().resource_version;
-  quota::QuotaStatus desired{write.hard, write.standing.used};
-  std::string list = ListOf(write);
   client::ApiRequest request{
       .verb = "PATCH",
-      .path = parts_.api.resource.Path(write.quota.key.ns, write.quota.key.name, "status"),
+      .path = parts_.api.resource.Path(quota.key.ns, quota.key.name, "status"),
       .query = {{"fieldManager", "quota-controller-manager"}},
       .content_type = std::string(client::kMergePatch),
-      .body = quota::StatusPatch(write.quota, desired, list, parts_.api.form, write.further),
+      .body =
+          quota::StatusPatch(quota, write->status, write.text(), parts_.api.form, write->further),
       .timeout = Until(deadline, parts_.Now())};
-  // The watch may show the write before its answer arrives. Account::OnQuota() recognises it by
-  // `in_flight`.
-  Account& writing = parts_.accounts.Of(write.quota);
-  const base::TimePoint sent = parts_.Now();
-  writing.pace.OnWrite(sent, list.size());
-  writing.in_flight = std::make_unique<InFlight>(
-      InFlight{std::move(desired), std::move(list), write.standing.list});
+  // The watch may show the write before its answer arrives. Account::OnQuota() recognises it.
   const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
   auto written =
       answer ? TakeWritten(write, *answer, shown) : base::Result<quota::Quota>(answer.error());
-  if (Account* account = parts_.accounts.Find(write.quota)) {
-    account->in_flight.reset();
-    if (written) account->turn.OnWritten(parts_.Now(), parts_.Now() - sent);
-  }
-  if (answer) {
-    Tell(write.quota, nullptr);
-    co_return written;
-  }
-  const base::Error error = answer.error();
-  Tell(write.quota, &error);
-  co_return co_await Find(std::move(write), error, deadline);
+  const base::Error error = answer ? base::Error() : answer.error();
+  Tell(quota, answer ? nullptr : &error);
+  // A recount is decided again from the stored state, whatever became of this one.
+  const bool finds = !answer && (IsMoved(error) || (write->reserved && MayBeWritten(error)));
+  const std::uint64_t entry = write->reserved ? write->list.entries().back().n : 0;
+  if (finds) written = co_await Find(quota, entry, error, deadline);
+  End(std::move(write), written);
+  co_return written;
+}
+
+void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& written) {
+  const api::ObjectKey key = write->quota.key;
+  Account* const account = parts_.accounts.Find(write->quota);
+  if (account == nullptr || !account->Began(write)) return write.Forget();
+  const quota::Quota& known = *parts_.store.Find(key);
+  const auto counted = [&] { return parts_.ViewOf(known).Counted(account->known()); };
+  if (written) return account->Commit(parts_.Now(), std::move(write), *written, known, counted);
+  const bool refused = IsMoved(written.error()) || IsRefused(written.error());
+  const auto outcome = refused ? PendingWrite::Outcome::kNotMade : PendingWrite::Outcome::kUnknown;
+  account->Abort(parts_.Now(), std::move(write), outcome, known, counted);
 }
 
 // A charge for admission is written by any replica, and while nothing else is to be written. So
@@ -103,34 +101,29 @@ void StatusWriter::Tell(const quota::Quota& quota, const base::Error* error) {
   if (on_write_) on_write_(quota, error);
 }
 
-base::Result<quota::Quota> StatusWriter::TakeWritten(const StatusWrite& write,
-                                                     const json::Value& answer,
+base::Result<quota::Quota> StatusWriter::TakeWritten(PendingWrite& write, const json::Value& answer,
                                                      const std::string& shown) {
   auto stored = quota::ParseQuota(answer, parts_.api.form);
   if (!stored) return stored;
-  if (Account* account = parts_.accounts.Find(*stored)) {
-    account->written_version = stored->resource_version;
-  }
+  write.OnAnswer(stored->resource_version);
   parts_.store.Apply(*stored);
   // A write makes a version that is later than any version before its request. An older one proves
   // that the server was restored.
-  const bool changed = stored->resource_version != write.quota.resource_version;
+  const bool changed = stored->resource_version != write->quota.resource_version;
   if (changed && api::IsKnownOlder(stored->resource_version, shown)) OnPutBack();
   return stored;
 }
 
-// Finds out whether a write was made. A recount has no mark: it is decided again from the stored
-// state.
-base::Task<base::Result<quota::Quota>> StatusWriter::Find(StatusWrite write, base::Error error,
+// Finds out whether a write was made. It has this entry of ours, if it reserves.
+base::Task<base::Result<quota::Quota>> StatusWriter::Find(quota::Quota quota, std::uint64_t entry,
+                                                          base::Error error,
                                                           base::TimePoint deadline) {
-  const bool moved = error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kNotFound);
-  if (!moved && !(write.mark && MayBeWritten(error))) co_return error;
-  const quota::Quota quota = write.quota;
+  const bool moved = IsMoved(error);
   auto live = co_await Read(quota, deadline);
   if (!live) co_return moved || live.error().Is(base::ErrorCode::kNotFound) ? live.error() : error;
   if (!moved) {
     const auto list = accounting::ReservationList::Parse(live->reservations, live->uid);
-    if (list && list->Find(parts_.accounts.author.by, *write.mark) != nullptr) co_return live;
+    if (list && list->Find(parts_.accounts.author.by, entry) != nullptr) co_return live;
   }
   if (moved || live->resource_version != quota.resource_version) co_return Changed(quota);
   co_return error;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Makes guarded writes of quota statuses with their reservations, and live reads. If the answer to
-// a write is lost, the number of its entry shows whether the write was made.
+// a write that reserves is lost, the number of its last entry shows whether the write was made.
 //
 // Single-threaded.
 
@@ -18,15 +18,6 @@
 
 namespace controllers {
 
-// A status to be written, with the state that it was decided from.
-struct StatusWrite {
-  quota::Quota quota;  // its resourceVersion guards the write
-  quota::ResourceList hard;
-  accounting::Standing standing;
-  std::optional<std::uint64_t> mark = {};  // the number of an entry of ours that this write adds
-  json::Object further = {};               // other fields of status, as in quota::StatusPatch()
-};
-
 class StatusWriter {
  public:
   // `quotas` watches the quotas. All references must outlive it.
@@ -34,9 +25,10 @@ class StatusWriter {
                const StallDetector& stalls)
       : parts_(parts), quotas_(quotas), stalls_(stalls) {}
 
-  // Returns the quota that the write made, and gives it to the store. Errors: kConflict also if the
-  // quota has changed; otherwise the reason why the write was not made, as far as is known.
-  base::Task<base::Result<quota::Quota>> Write(StatusWrite write, base::TimePoint deadline);
+  // Returns the quota that the write made, and gives it to the store. Commits or aborts the write
+  // in its account as soon as its outcome is known. Errors: kConflict also if the quota has
+  // changed; otherwise the reason why the write was not made, as far as is known.
+  base::Task<base::Result<quota::Quota>> Write(PendingWrite write, base::TimePoint deadline);
   // Returns the stored quota, and gives it to the store. Errors: kNotFound also if it was replaced
   // by another one of the same name.
   base::Task<base::Result<quota::Quota>> Read(quota::Quota quota, base::TimePoint deadline);
@@ -65,11 +57,13 @@ class StatusWriter {
     std::string version;
   };
   void Tell(const quota::Quota& quota, const base::Error* error);
-  base::Task<base::Result<quota::Quota>> Find(StatusWrite write, base::Error error,
-                                              base::TimePoint deadline);
-  [[nodiscard]] base::Result<quota::Quota> TakeWritten(const StatusWrite& write,
+  base::Task<base::Result<quota::Quota>> Find(quota::Quota quota, std::uint64_t entry,
+                                              base::Error error, base::TimePoint deadline);
+  [[nodiscard]] base::Result<quota::Quota> TakeWritten(PendingWrite& write,
                                                        const json::Value& answer,
                                                        const std::string& shown);
+  // Tells the account the outcome of a write.
+  void End(PendingWrite write, const base::Result<quota::Quota>& written);
   // The quotas of the namespace that the store has now, with their versions.
   using StoredVersion = std::pair<api::ObjectKey, std::string>;
   [[nodiscard]] std::vector<StoredVersion> StoredIn(const std::string& ns) const;

@@ -402,14 +402,14 @@ void Grant(int remembered) {
   controllers::OwnReservations own(author, {.crowd = 0});
   const base::TimePoint now{1h};
   std::uint64_t uids = 0;
-  const auto grant = [&]() -> controllers::OwnReservations::Added {
+  const auto grant = [&]() -> controllers::OwnReservations::Reserved {
     controllers::OwnReservations::Own mine{.n = ++author.n, .at = now};
     mine.usage.Set("pods", quota::Quantity::FromInt(1));
-    return {{quota::Uid{++uids}, std::move(mine)}};
+    return {.added = {{quota::Uid{++uids}, std::move(mine)}}};
   };
-  for (int i = 0; i < remembered; ++i) own.Keep(now, grant(), std::nullopt);
-  controllers::OwnReservations::Added added;
-  Repeat([&] { added = grant(); }, [&] { own.Keep(now + 1s, added, std::nullopt); });
+  for (int i = 0; i < remembered; ++i) own.Commit(now, grant());
+  controllers::OwnReservations::Reserved added;
+  Repeat([&] { added = grant(); }, [&] { own.Commit(now + 1s, added); });
 }
 
 struct Question {
