@@ -56,7 +56,7 @@ bool Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   turn.OnList(now, known(), author_->by);
   first_seen.See(now, known());
   const bool answered = pending_ != nullptr && pending_->answer == quota.resource_version;
-  const bool alike = pending_ != nullptr && pending_->draft.status == quota.status;
+  const bool alike = pending_ != nullptr && pending_->status == quota.status;
   // Our recount without a list may be shown before its answer. Only the answer tells it from a
   // stranger's write of the same status, see Commit().
   const bool unlisted = stands == nullptr && !recorded;
@@ -92,7 +92,7 @@ void Account::TakeList(base::TimePoint now, const std::string& text) {
   rejected.clear();
   std::optional<accounting::ReservationList> taken;
   const bool ours = pending_ != nullptr && !text.empty() && pending_->text == text;
-  if (ours) taken = pending_->draft.list;  // known without parsing
+  if (ours) taken = pending_->list;  // known without parsing
   const std::optional<Later> before = std::exchange(later, std::nullopt);
   if (!ours && !text.empty()) taken = Parse(now, text);
   if (later && before && before->text == later->text) later->until = before->until;

@@ -49,16 +49,14 @@ struct Account {
   [[nodiscard]] Draft Reserve(base::TimePoint now, const admission::ReservePlan& plan,
                               const quota::Quota& quota, const QuotaView& view, bool lags,
                               bool leads);
-  // Drafts a list without what this process must take back; nullopt if the list has none of it.
-  [[nodiscard]] std::optional<Draft> TakeBack(const quota::Quota& quota, bool leads);
-  // Drafts the list that is known, to be stored again.
-  [[nodiscard]] Draft StoreAgain(const quota::Quota& quota, bool leads) const;
+  // Drafts the list that is known. `takes_back`: without what this process must take back.
+  [[nodiscard]] Draft StoreAgain(const quota::Quota& quota, bool takes_back, bool leads);
   // Begins the write of a draft that was made of the present state. REQUIRES: the caller is inside
   // the gate, until the write has ended.
   [[nodiscard]] PendingWrite Begin(base::TimePoint now, Draft draft);
   // False if another account of the quota began it, which is gone.
   [[nodiscard]] bool Began(const PendingWrite& write) const {
-    return write.state_ != nullptr && write.state_.get() == pending_;
+    return pending_ != nullptr && write.draft_.get() == pending_;
   }
   // The write was made. `written`: its result. `known`: the quota that the store has now. If that
   // is a later version, and has no list, the difference shows what strangers added since: our write
@@ -142,8 +140,7 @@ struct Account {
   std::optional<Later> later;
 
  private:
-  // Returns what was written, or was to be written.
-  std::unique_ptr<PendingWrite::State> End(PendingWrite write);
+  Draft End(PendingWrite write);
   void TakeList(base::TimePoint now, const std::string& text);
   // Sets `rejected` if it returns nothing.
   std::optional<accounting::ReservationList> Parse(base::TimePoint now, const std::string& text);
@@ -158,7 +155,7 @@ struct Account {
   void GiveBack(base::TimePoint now);
 
   Author* author_;
-  PendingWrite::State* pending_ = nullptr;  // of the write that has no outcome yet
+  const Draft* pending_ = nullptr;  // of the write that has no outcome yet
   struct UsedUp {
     base::TimePoint at;
     Growth by;

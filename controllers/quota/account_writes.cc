@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "controllers/quota/account.h"
+#include "pkg/api/resource_version.h"
 
 namespace controllers {
 namespace {
@@ -37,7 +38,13 @@ std::string ListOf(const Draft& draft) {
   return listed ? draft.list.Print() : std::string();
 }
 
-Draft DraftOf(const quota::Quota& quota, Standing standing) {
+// Drafts a write without a count, which was decided from this `used`.
+Draft DraftOf(const quota::Quota& quota, const quota::ResourceList& used, Standing standing,
+              const quota::ResourceList& own) {
+  const quota::ResourceList lowered = quota::Excess(used, standing.used);
+  CHECK(quota::Excess(lowered, own).empty())
+      << "without a count, used of " << quota.key.ToString() << " falls by " << lowered.ToString()
+      << ", and this process had reserved " << own.ToString();
   return {.quota = quota,
           .status = {quota.status.hard, std::move(standing.used)},
           .list = std::move(standing.list)};
@@ -46,13 +53,14 @@ Draft DraftOf(const quota::Quota& quota, Standing standing) {
 }  // namespace
 
 PendingWrite::~PendingWrite() {
-  CHECK(state_ == nullptr) << "nobody told the account of " << state_->draft.quota.key.ToString()
+  CHECK(draft_ == nullptr) << "nobody told the account of " << draft_->quota.key.ToString()
                            << " what became of a write";
 }
 
 Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
                        const quota::Quota& quota, const QuotaView& view, bool lags, bool leads) {
-  Standing standing{plan.quota.status.used, known()};
+  const quota::ResourceList& used = plan.quota.status.used;
+  Standing standing{used, known()};
   own.Assign(standing);
   const std::uint64_t last = author_->n;
   OwnReservations::Reserved reserved{.added = own.AddEntries(now, plan, standing)};
@@ -61,65 +69,73 @@ Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
   } else {
     // The plan counts the rest of the burst as free, so the rest is released only as far as the new
     // grants need it.
-    standing.used = quota::Larger(standing.used, plan.quota.status.used);
+    standing.used = quota::Larger(standing.used, used);
   }
   DropOlder(standing.list, author_->by, last, view);
   // The first list says, through `strangers`, how much of `used` our view has shown.
   if (!list) accounting::RaiseFloor(standing.list, view.floor_resources(), view);
   standing.list.strangers = StrangersOf(quota, leads);
   if (standing.list.Merge({}, author_->by, author_->n + 1)) ++author_->n;
+  auto& burst = reserved.burst;
+  const accounting::Reservation* const whole =
+      burst ? standing.list.Find(author_->by, burst->n) : nullptr;
+  CHECK(whole == nullptr || whole->usage == burst->left)
+      << "a burst does not have what it reserved";
   // A burst that was merged into another entry cannot be granted from.
-  const auto& burst = reserved.burst;
-  if (burst && standing.list.Find(author_->by, burst->n) == nullptr) reserved.burst.reset();
-  Draft draft = DraftOf(quota, std::move(standing));
+  if (whole == nullptr) burst.reset();
+  CHECK(standing.list.entries().back().by == author_->by) << "a write would not be found again";
+  Draft draft = DraftOf(quota, used, std::move(standing), known().ReservedBy(author_->by));
   draft.reserved = std::move(reserved);
   return draft;
 }
 
-std::optional<Draft> Account::TakeBack(const quota::Quota& quota, bool leads) {
-  Standing standing{Decisive(quota).status.used, known()};
-  const std::size_t taken_back = own.TakeBack(standing);
-  if (standing.list.entries() == known().entries()) return std::nullopt;
+Draft Account::StoreAgain(const quota::Quota& quota, bool takes_back, bool leads) {
+  const quota::ResourceList& used = Decisive(quota).status.used;
+  Standing standing{used, known()};
+  const std::size_t taken_back = takes_back ? own.TakeBack(standing) : 0;
   standing.list.strangers = StrangersOf(quota, leads);
-  Draft draft = DraftOf(quota, std::move(standing));
+  Draft draft = DraftOf(quota, used, std::move(standing), known().ReservedBy(author_->by));
   draft.taken_back = taken_back;
   return draft;
 }
 
-Draft Account::StoreAgain(const quota::Quota& quota, bool leads) const {
-  Standing standing{Decisive(quota).status.used, known()};
-  standing.list.strangers = StrangersOf(quota, leads);
-  return DraftOf(quota, std::move(standing));
-}
-
 PendingWrite Account::Begin(base::TimePoint now, Draft draft) {
-  CHECK(gate->busy()) << "a write outside of the gate";
-  CHECK(pending_ == nullptr) << "two writes of " << draft.quota.key.ToString() << " at once";
+  const std::string name = draft.quota.key.ToString();
+  CHECK(gate->busy()) << "a write of " << name << " outside of its gate";
+  CHECK(pending_ == nullptr) << "two writes of " << name << " at once";
+  CHECK(draft.quota.uid == uid) << "a write of another " << name;
+  CHECK(!draft.recounts || !draft.reserved) << "a recount of " << name << " that reserves";
+  for (const auto& [resource, version] : known().floor) {
+    const auto floor = draft.list.floor.find(resource);
+    CHECK(floor != draft.list.floor.end() && !api::IsKnownOlder(floor->second, version))
+        << "the floor of " << resource << " falls below " << version << " in " << name;
+  }
+  draft.began = now;
   draft.list.owner = uid;
   draft.list.used = draft.status.used;
   draft.list.writes = known().writes + 1;
-  std::string text = ListOf(draft);
-  pace.OnWrite(now, text.size());
-  auto state = std::make_unique<PendingWrite::State>(
-      PendingWrite::State{.draft = std::move(draft), .text = std::move(text), .began = now});
-  pending_ = state.get();
-  return PendingWrite(std::move(state));
+  draft.text = ListOf(draft);
+  pace.OnWrite(now, draft.text.size());
+  auto pending = std::make_unique<Draft>(std::move(draft));
+  pending_ = pending.get();
+  return PendingWrite(std::move(pending));
 }
 
-std::unique_ptr<PendingWrite::State> Account::End(PendingWrite write) {
-  CHECK(Began(write)) << "the end of a write that another account began";
+Draft Account::End(PendingWrite write) {
+  CHECK(gate->busy() && Began(write)) << "the end of a write that did not begin here";
   pending_ = nullptr;
-  return std::move(write.state_);
+  const std::unique_ptr<Draft> ended = std::move(write.draft_);
+  return std::move(*ended);
 }
 
 void Account::Commit(base::TimePoint now, PendingWrite write, const quota::Quota& written,
                      const quota::Quota& known, const accounting::Strangers::Counted& counted) {
-  const auto made = End(std::move(write));
+  Draft made = End(std::move(write));
   // Without an answer the time says nothing about a round trip.
-  if (!made->answer.empty()) turn.OnWritten(now, now - made->began);
-  own.TookBack(made->draft.taken_back);
-  if (made->draft.reserved) own.Commit(now, std::move(*made->draft.reserved));
-  if (!made->draft.recounts) return;
+  if (!made.answer.empty()) turn.OnWritten(now, now - made.began);
+  own.TookBack(made.taken_back);
+  if (made.reserved) own.Commit(now, std::move(*made.reserved));
+  if (!made.recounts) return;
   const bool last = written.resource_version == known.resource_version;
   // A list records what was written.
   if (!list) strangers.OnWritten(written.status.used);
@@ -132,9 +148,9 @@ void Account::Commit(base::TimePoint now, PendingWrite write, const quota::Quota
 // What the watch showed during the write may have been a stranger's.
 void Account::Abort(base::TimePoint now, PendingWrite write, PendingWrite::Outcome outcome,
                     const quota::Quota& known, const accounting::Strangers::Counted& counted) {
-  const auto left = End(std::move(write));
+  const Draft draft = End(std::move(write));
   if (!list) strangers.OnStatus(now, known.status.used, nullptr, false, counted);
-  if (outcome == PendingWrite::Outcome::kUnknown) strangers.OnUnanswered(left->draft.status.used);
+  if (outcome == PendingWrite::Outcome::kUnknown) strangers.OnUnanswered(draft.status.used);
 }
 
 }  // namespace controllers

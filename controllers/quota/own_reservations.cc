@@ -19,6 +19,7 @@ using std::chrono_literals::operator""ms;
 
 // Longer than any request that relies on a grant may take.
 constexpr std::chrono::seconds kKept{30};
+static_assert(kKept > accounting::kLongestAnswer + kAnswersRepeats);
 
 std::string ResourceOf(const admission::Grant& grant) {
   return grant.evaluator->resource.ToString();
@@ -208,7 +209,9 @@ bool OwnReservations::DrawFromBurst(base::TimePoint now, const ReservationList& 
     burst_->closed = true;
     return false;
   }
-  burst_->left = quota::Excess(burst_->left, added);
+  quota::ResourceList left = quota::Excess(burst_->left, added);
+  CHECK(quota::Excess(left, burst_->left).empty()) << "a burst grew";
+  burst_->left = std::move(left);
   for (const admission::Grant& grant : plan.grants) {
     Own own = OwnOf(now, plan, grant);
     own.n = burst_->n;

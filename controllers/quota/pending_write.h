@@ -15,7 +15,7 @@
 
 namespace controllers {
 
-// What a write stores, and what is true after it. A draft that is not written can be dropped.
+// What a write stores, and what is true after it. A draft that is not begun can be dropped.
 struct Draft {
   quota::Quota quota;  // decided from this version, which guards the write
   quota::QuotaStatus status;
@@ -25,6 +25,10 @@ struct Draft {
   std::optional<OwnReservations::Reserved> reserved = {};
   std::size_t taken_back = 0;  // as OwnReservations::TakeBack() returned
   bool recounts = false;       // its `used` is a new count
+  // Set while it is written:
+  base::TimePoint began{};
+  std::string text = {};    // of the list; "": it stores no list
+  std::string answer = {};  // the version that the answer has; "": there is none yet
 };
 
 // The write of a draft that has no outcome yet. Account::Begin() makes it. It ends in exactly one
@@ -39,25 +43,17 @@ class PendingWrite {
   PendingWrite& operator=(const PendingWrite&) = delete;
   ~PendingWrite();
 
-  const Draft* operator->() const { return &state_->draft; }
-  // The text of its list of reservations; "": it stores no list.
-  [[nodiscard]] const std::string& text() const { return state_->text; }
-  // The answer has this version of the quota. Call it before anybody is told of the version.
-  void OnAnswer(std::string version) { state_->answer = std::move(version); }
+  const Draft* operator->() const { return draft_.get(); }
+  // The answer has this version of the quota. Call it before the quota is given to the store.
+  void OnAnswer(std::string version) { draft_->answer = std::move(version); }
   // The account is gone: nobody needs the outcome.
-  void Forget() { state_.reset(); }
+  void Forget() { draft_.reset(); }
 
  private:
   friend struct Account;
-  struct State {
-    Draft draft;
-    std::string text;
-    base::TimePoint began;
-    std::string answer = {};  // the version in the answer; "": no answer yet
-  };
-  explicit PendingWrite(std::unique_ptr<State> state) : state_(std::move(state)) {}
+  explicit PendingWrite(std::unique_ptr<Draft> draft) : draft_(std::move(draft)) {}
 
-  std::unique_ptr<State> state_;  // null: it has ended
+  std::unique_ptr<Draft> draft_;  // null: it has ended
 };
 
 }  // namespace controllers

@@ -1,5 +1,7 @@
 #include "controllers/quota/recount_planner.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +12,24 @@ namespace controllers {
 
 using accounting::Standing;
 
+namespace {
+
+// A recount leaves at least what open entries allow beyond what is observed, under each name that
+// is known. Objects of strangers may use less than nothing.
+void CheckCovers(const quota::ResourceList& used, const quota::ResourceList& open,
+                 const quota::Observed& observed) {
+  for (const auto& [name, amount] : open) {
+    const quota::Quantity* const counted = observed.used.Find(name);
+    const quota::Quantity* const left = used.Find(name);
+    const bool known = counted != nullptr && left != nullptr && counted->Sign() >= 0 &&
+                       std::ranges::find(observed.unknown, name) == observed.unknown.end();
+    CHECK(!known || *left >= amount) << "used " << name << "=" << left->ToString()
+                                     << " is less than open entries allow: " << amount.ToString();
+  }
+}
+
+}  // namespace
+
 Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const QuotaCount& count,
                              const QuotaView& view, bool takes_back, bool may_write) const {
   Standing next{quota.status.used, account.known()};
@@ -18,14 +38,16 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   if (takes_back) recount.draft.taken_back = account.own.TakeBack(next);
   accounting::Settle(next.list, view);
   recount.over = account.list && next.list.entries() != account.list->entries();
+  const quota::ResourceList open = accounting::Outstanding(next.list, view);
   quota::ResourceList held = account.strangers.Held();
-  held.Add(accounting::Outstanding(next.list, view));
+  held.Add(open);
   const Pending pending = PendingNames(quota);
   const auto in_force =
       parts_.options.guarded ? std::optional(InForce(quota, pending)) : std::nullopt;
   quota::QuotaStatus desired =
       quota::DesiredStatus(in_force ? *in_force : quota, count.observed, held);
   HoldOut(quota, desired);
+  CheckCovers(desired.used, open, count.observed);
   const bool recorded = !account.list || account.list->used == desired.used;
   const bool plausible = !takes_back && quota.garbage.why.empty() &&
                          desired.hard == quota.status.hard &&

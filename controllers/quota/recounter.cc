@@ -128,9 +128,10 @@ base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
   Account& account = parts_.accounts.Of(quota);
   const base::TimePoint earliest = account.pace.ForRecount();
   if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
-  std::optional<Draft> draft = account.TakeBack(quota, parts_.options.Leads());
-  if (!draft) co_return Outcome{"following", kAtOnce};
-  co_return co_await WriteList(std::move(*draft));
+  Draft draft = account.StoreAgain(quota, true, parts_.options.Leads());
+  const bool same = draft.list.entries() == account.known().entries();
+  if (same) co_return Outcome{"following", kAtOnce};
+  co_return co_await WriteList(std::move(draft));
 }
 
 base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
@@ -138,7 +139,7 @@ base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
   const base::TimePoint earliest = EarliestWrite(account);
   if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
   account.paid_until = PaidUntil(account);
-  Draft draft = account.StoreAgain(quota, parts_.options.Leads());
+  Draft draft = account.StoreAgain(quota, false, parts_.options.Leads());
   co_return co_await WriteList(std::move(draft));
 }
 

@@ -13,6 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds kLearntAge{250};
 // Longer than any request waits that relies on these labels.
 constexpr std::chrono::seconds kLearntKept{30};
+static_assert(kLearntKept > accounting::kLongestAnswer + kLearntAge);
 constexpr std::size_t kMostLearnt = 10'000;
 
 }  // namespace

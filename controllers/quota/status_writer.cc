@@ -21,6 +21,7 @@ constexpr std::chrono::milliseconds kSyncPoll{20};
 constexpr std::chrono::minutes kRelistsAgain{1};
 // Longer than a list may take.
 constexpr std::chrono::seconds kListRemembered{30};
+static_assert(kRefreshAge < accounting::kShowsQuotas && accounting::kShowsQuotas < kListRemembered);
 
 // True if the write may have been made: there was no answer, or an answer that is also given after
 // a write (500 and 504 if etcd took too long, 502 and 503 of a proxy that lost the answer).
@@ -65,7 +66,7 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
       .query = {{"fieldManager", "quota-controller-manager"}},
       .content_type = std::string(client::kMergePatch),
       .body =
-          quota::StatusPatch(quota, write->status, write.text(), parts_.api.form, write->further),
+          quota::StatusPatch(quota, write->status, write->text, parts_.api.form, write->further),
       .timeout = Until(deadline, parts_.Now())};
   // The watch may show the write before its answer arrives. Account::OnQuota() recognises it.
   const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
@@ -85,7 +86,9 @@ void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& wri
   const api::ObjectKey key = write->quota.key;
   Account* const account = parts_.accounts.Find(write->quota);
   if (account == nullptr || !account->Began(write)) return write.Forget();
-  const quota::Quota& known = *parts_.store.Find(key);
+  const quota::Quota* const stored = parts_.store.Find(key);
+  CHECK(stored != nullptr) << "an account of a quota that is gone: " << key.ToString();
+  const quota::Quota& known = *stored;
   const auto counted = [&] { return parts_.ViewOf(known).Counted(account->known()); };
   if (written) return account->Commit(parts_.Now(), std::move(write), *written, known, counted);
   const bool refused = IsMoved(written.error()) || IsRefused(written.error());

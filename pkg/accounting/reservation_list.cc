@@ -85,6 +85,14 @@ ResourceList ReservationList::Reserved() const {
   return reserved;
 }
 
+ResourceList ReservationList::ReservedBy(std::string_view by) const {
+  ResourceList reserved;
+  for (const Reservation& entry : entries_) {
+    if (entry.by == by) reserved.Add(WholeOf(entry));
+  }
+  return reserved;
+}
+
 ResourceList ReservationList::Unassigned() const {
   ResourceList unassigned;
   for (const Reservation& entry : entries_) {

@@ -72,6 +72,8 @@ class ReservationList {
 
   // Returns the sum of all entries. An object counts once for each of its entries.
   [[nodiscard]] ResourceList Reserved() const;
+  // The same for the entries of one writer.
+  [[nodiscard]] ResourceList ReservedBy(std::string_view by) const;
   // Returns the sum of the unassigned entries.
   [[nodiscard]] ResourceList Unassigned() const;
 

@@ -1,5 +1,7 @@
 #include "pkg/accounting/strangers.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -128,7 +130,9 @@ void Strangers::OnFirstCount(base::TimePoint now, const ResourceList& used,
 }
 
 void Strangers::Hold(base::TimePoint now, ResourceList usage, std::string version) {
-  if (!usage.empty()) parts_.push_back({now, std::move(usage), std::move(version)});
+  if (usage.empty()) return;
+  CHECK(parts_.empty() || parts_.back().since <= now) << "a part older than the last one";
+  parts_.push_back({now, std::move(usage), std::move(version)});
 }
 
 Strangers::Parts Strangers::OnAppeared(const ResourceList& usage, std::string_view version) {
