@@ -208,6 +208,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
                                     const quota::LedgerChange& change) {
   for (const api::ObjectKey& key : reach_.QuotasOf(change.ns)) {
     const quota::Quota* quota = store_.Find(key);
+    CHECK(quota != nullptr) << key.ToString() << " reaches a namespace and is not stored";
     if (!tracker_.OwnsAny(evaluator, quota->hard)) continue;
     const auto matches = [&](const std::shared_ptr<const quota::Facts>& facts) {
       return facts && quota::MatchesObject(quota->selector, *facts, evaluator.scopes);

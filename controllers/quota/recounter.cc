@@ -56,8 +56,8 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   if (!waits) account.Meet(parts_.Now(), *found, counted);
   if (!waits && found->cluster) account.seen = counted();
   account.Lead(parts_.Now(), parts_.options.Leads(), *found, counted);
-  if (account.lost) co_return co_await StoreAgain(*found);
-  if (!parts_.options.Leads() && takes_back) co_return co_await WriteTakenBack(*found);
+  if (account.lost) co_return co_await WriteList(*found, false);
+  if (!parts_.options.Leads() && takes_back) co_return co_await WriteList(*found, true);
   if (!parts_.options.Leads()) co_return Follow(account, count);
   if (waits) co_return Outcome{"postponed", parts_.options.first_count_patience};
   co_return co_await Lead(*found, std::move(count), takes_back);
@@ -77,7 +77,7 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   // Our watches have not reached the floor of an earlier recount, so our count may miss objects.
   // Taking back our own grants needs no count.
   if (list != nullptr && accounting::IsBehind(*list, view)) {
-    if (takes_back) co_return co_await WriteTakenBack(std::move(quota));
+    if (takes_back) co_return co_await WriteList(std::move(quota), true);
     co_return Outcome{"postponed", accounting::kLooksAgain};
   }
   const base::TimePoint earliest = EarliestWrite(account);
@@ -124,30 +124,17 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   co_return LookAt(NextLook(*account, count, true), "written");
 }
 
-base::Task<Recounter::Outcome> Recounter::WriteTakenBack(quota::Quota quota) {
+base::Task<Recounter::Outcome> Recounter::WriteList(quota::Quota quota, bool takes_back) {
   Account& account = parts_.accounts.Of(quota);
-  const base::TimePoint earliest = account.pace.ForRecount();
+  const base::TimePoint earliest = takes_back ? account.pace.ForRecount() : EarliestWrite(account);
   if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
-  Draft draft = account.StoreAgain(quota, true, parts_.options.Leads());
+  Draft draft = account.StoreAgain(quota, takes_back, parts_.options.Leads());
   const bool same = draft.list.entries() == account.known().entries();
-  if (same) co_return Outcome{"following", kAtOnce};
-  co_return co_await WriteList(std::move(draft));
-}
-
-base::Task<Recounter::Outcome> Recounter::StoreAgain(quota::Quota quota) {
-  Account& account = parts_.accounts.Of(quota);
-  const base::TimePoint earliest = EarliestWrite(account);
-  if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
-  account.paid_until = PaidUntil(account);
-  Draft draft = account.StoreAgain(quota, false, parts_.options.Leads());
-  co_return co_await WriteList(std::move(draft));
-}
-
-base::Task<Recounter::Outcome> Recounter::WriteList(Draft draft) {
-  const api::ObjectKey key = draft.quota.key;
+  if (takes_back && same) co_return Outcome{"following", kAtOnce};
+  if (!takes_back) account.paid_until = PaidUntil(account);
   const auto written = co_await Write(std::move(draft));
   if (written) co_return Outcome{"written", kAtOnce};
-  co_return AfterFailedWrite(key, written.error());
+  co_return AfterFailedWrite(quota.key, written.error());
 }
 
 base::Task<base::Result<quota::Quota>> Recounter::Write(Draft draft) {

@@ -50,12 +50,9 @@ class Recounter {
   [[nodiscard]] base::TimePoint PaidUntil(const Account& account) const;
   base::Task<Outcome> Lead(quota::Quota quota, QuotaCount count, bool takes_back);
   base::Task<Outcome> WriteRecount(Recount recount, QuotaCount count);
-  // Takes back grants of this process. Followers do this as well.
-  base::Task<Outcome> WriteTakenBack(quota::Quota quota);
-  // Stores a lost list as it was. Any process that knows it does this.
-  base::Task<Outcome> StoreAgain(quota::Quota quota);
-  // Writes a draft without a recount.
-  base::Task<Outcome> WriteList(Draft draft);
+  // Writes the known list without a recount, because it was lost, or takes back grants of this
+  // process. Followers do both as well.
+  base::Task<Outcome> WriteList(quota::Quota quota, bool takes_back);
   // Writes while admission does not write to this quota.
   base::Task<base::Result<quota::Quota>> Write(Draft draft);
   base::Task<Outcome> Ask(quota::Quota quota, Question question);

@@ -1,5 +1,7 @@
 #include "controllers/quota/reservations.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -151,6 +153,7 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
                     current->resource_version == plan.quota.resource_version &&
                     current->status.hard == plan.quota.status.hard;
   if (!same) co_return StatusWriter::Changed(plan.quota);
+  CHECK(!plan.grants.empty()) << "a plan that reserves nothing";
   const quota::Quota quota = *current;
   Account& remembered = parts_.accounts.Of(quota);
   if (remembered.DefersToLater(parts_.Now())) {
