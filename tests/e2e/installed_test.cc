@@ -5,6 +5,7 @@
 
 #include "pkg/base/base64.h"
 #include "tests/e2e/harness/admission.h"
+#include "tests/e2e/harness/cluster_quotas.h"
 #include "tests/e2e/harness/installation.h"
 #include "tests/e2e/harness/objects.h"
 #include "tests/e2e/harness/proxy.h"
@@ -183,6 +184,47 @@ TEST_CASE("the shipped installation for enforcement maintains rules and certific
   Eventually("a pod is admitted", [&] { return team.Post(Pod("a")).ok() ? "" : "not yet"; });
   const Attempt second = team.Post(Pod("b"));
   CHECK(second.exceeded());
+  CHECK(LackedRights(daemon) == "");
+}
+
+TEST_CASE("the shipped installation decides defined names in ResourceQuotas beside the plugin",
+          "[e2e][manifests][usage][real-only]") {
+  Installation installation({.quota_plugin = true, .controllers = true});
+  installation.Apply("cluster-enforced");
+  Team team(installation);
+  Daemon daemon(installation.Enforcing("cluster-enforced"));
+  daemon.WaitUntilReady();
+  installation.api().Create(
+      UsageDefinitions::Path(),
+      UsageDefinitions::Definition(
+          "pods", Json(R"({"resource":{"group":"","resource":"pods"},"usage":[{"name":)"
+                       R"("example.com/memory","path":".metadata.labels['memory']"}]})")));
+  team.Limit("q", {{"example.com/memory", "5Gi"}, {"pods", "3"}});
+  const auto post = [&](const std::string& name, const std::string& memory, bool dry_run = false) {
+    json::Value pod = Pod(name);
+    pod.Make({"metadata", "labels", "memory"}) = memory;
+    client::ApiRequest request = PostOf(PathOf("pods", kNs), pod);
+    if (dry_run) request.query = {{"dryRun", "All"}};
+    return ToAttempt(installation.api().Do(std::move(request)));
+  };
+  Eventually("more than the limit is refused", [&] {
+    const Attempt attempt = post("large", "6Gi", true);
+    return attempt.exceeded() ? "" : attempt.Text();
+  });
+  CHECK(post("a", "4Gi").ok());
+  team.WaitUsed("q", {{"example.com/memory", "4Gi"}, {"pods", "1"}});
+  CHECK(post("b", "2Gi").exceeded());
+  installation.api().MergePatch(PathOf("resourcequotas", kNs, "q"),
+                                HardPatch({{"example.com/memory", "6Gi"}}));
+  Eventually("the new limit is in force", [&] {
+    const Attempt attempt = post("b", "2Gi");
+    return attempt.ok() ? "" : attempt.Text();
+  });
+  team.WaitUsed("q", {{"example.com/memory", "6Gi"}, {"pods", "2"}});
+  installation.api().Delete(PathOf("resourcequotas", kNs, "q"));
+  Eventually("its part is gone", [&] {
+    return installation.api().Exists(DefinedQuotas::Path(kNs, "q")) ? "it is there" : "";
+  });
   CHECK(LackedRights(daemon) == "");
 }
 
