@@ -142,6 +142,7 @@ const Node* Projection::Node::Find(std::string_view name) const {
 
 base::Result<Value> ParseProjected(std::string_view text, const Projection& projection,
                                    ParseLimits limits) {
+  limits.cuts_deeper = true;
   Wanted wanted(projection.root(), limits.bytes);
   const base::Result<void> read = ReadDocument(text, limits, wanted);
   if (!read) return read.error();

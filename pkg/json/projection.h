@@ -47,7 +47,8 @@ class Projection {
 };
 
 // Decodes the wanted fields of one document. Errors as in Parse(); the whole document is checked
-// for syntax. `limits.bytes` bounds the wanted fields.
+// for syntax. `limits.bytes` bounds the wanted fields. What is nested deeper than `limits.depth` is
+// null: a document may be an object of a stranger in a list of others.
 base::Result<Value> ParseProjected(std::string_view text, const Projection& projection,
                                    ParseLimits limits = {});
 

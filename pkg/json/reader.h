@@ -37,24 +37,30 @@ inline base::Error LargerThan(std::size_t bytes) {
           .message = "JSON that takes more than " + std::to_string(bytes) + " bytes of memory"};
 }
 
-// Counts nesting in front of a Handler, and ends the parse when it exceeds the limit.
+// Counts nesting in front of a Handler. When it exceeds the limit, the parse ends, or what is
+// nested deeper becomes null.
 template <typename Handler>
 class DepthGuard {
  public:
   using Ch = char;
   using Size = rapidjson::SizeType;
-  DepthGuard(Handler& handler, std::size_t limit) : handler_(handler), limit_(limit) {}
+  DepthGuard(Handler& handler, const ParseLimits& limits)
+      : handler_(handler), limit_(limits.depth), cuts_(limits.cuts_deeper) {}
 
-  bool Null() { return handler_.Null(); }
-  bool Bool(bool value) { return handler_.Bool(value); }
-  bool RawNumber(const char* text, Size size, bool) { return handler_.Number({text, size}); }
-  bool String(const char* text, Size size, bool) { return handler_.String({text, size}); }
-  bool Key(const char* text, Size size, bool) { return handler_.Key({text, size}); }
-  bool StartObject() { return ++depth_ <= limit_ && handler_.StartObject(); }
-  bool EndObject(Size) { return --depth_, handler_.EndObject(); }
-  bool StartArray() { return ++depth_ <= limit_ && handler_.StartArray(); }
-  bool EndArray(Size) { return --depth_, handler_.EndArray(); }
-  [[nodiscard]] bool too_deep() const { return depth_ > limit_; }
+  bool Null() { return IsCut() || handler_.Null(); }
+  bool Bool(bool value) { return IsCut() || handler_.Bool(value); }
+  bool RawNumber(const char* text, Size size, bool) {
+    return IsCut() || handler_.Number({text, size});
+  }
+  bool String(const char* text, Size size, bool) {
+    return IsCut() || handler_.String({text, size});
+  }
+  bool Key(const char* text, Size size, bool) { return IsCut() || handler_.Key({text, size}); }
+  bool StartObject() { return ++depth_ <= limit_ ? handler_.StartObject() : Cut(); }
+  bool EndObject(Size) { return depth_-- > limit_ || handler_.EndObject(); }
+  bool StartArray() { return ++depth_ <= limit_ ? handler_.StartArray() : Cut(); }
+  bool EndArray(Size) { return depth_-- > limit_ || handler_.EndArray(); }
+  [[nodiscard]] bool too_deep() const { return !cuts_ && IsCut(); }
   // RapidJSON's concept needs these, but numbers arrive as text only.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
@@ -63,8 +69,13 @@ class DepthGuard {
   bool Double(double) { return false; }
 
  private:
+  [[nodiscard]] bool IsCut() const { return depth_ > limit_; }
+  // A container below the limit begins. The outermost one becomes null.
+  bool Cut() { return cuts_ && (depth_ > limit_ + 1 || handler_.Null()); }
+
   Handler& handler_;
-  std::size_t limit_;
+  const std::size_t limit_;
+  const bool cuts_;
   std::size_t depth_ = 0;
 };
 
@@ -83,7 +94,7 @@ base::Result<void> ReadDocument(std::string_view text, ParseLimits limits, Handl
   copy.append(kReadAhead, '\0');
   rapidjson::InsituStringStream stream(copy.data());
   rapidjson::Reader reader;
-  DepthGuard<Handler> guard(handler, limits.depth);
+  DepthGuard<Handler> guard(handler, limits);
   constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
                               rapidjson::kParseNumbersAsStringsFlag;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, guard);

@@ -25,7 +25,9 @@ class Skimmer final : public Scanner {
  public:
   // The projection must outlive it.
   explicit Skimmer(const Projection& projection, ParseLimits limits = {})
-      : projection_(projection), limits_(limits) {}
+      : projection_(projection), limits_(limits) {
+    limits_.cuts_deeper = true;  // as in ParseProjected()
+  }
 
   std::size_t Scan(std::string_view bytes) override;
   [[nodiscard]] bool Complete() const override { return place_ == Place::kEnd; }
@@ -68,7 +70,7 @@ class Skimmer final : public Scanner {
   void Copy(std::string_view text);
 
   const Projection& projection_;
-  const ParseLimits limits_;
+  ParseLimits limits_;
   Place place_ = Place::kEnd;
   std::vector<Open> open_;      // whose members or elements are looked at
   const Node* next_ = nullptr;  // what is wanted of the next value; nullptr: nothing

@@ -8,6 +8,9 @@
 namespace json {
 namespace {
 
+// Of a document that arrived in several pieces: most are smaller.
+constexpr std::size_t kKeptCapacity = std::size_t{64} << 10;
+
 using base::Error;
 using base::ErrorCode;
 using base::Result;
@@ -44,6 +47,8 @@ Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& 
     // A document that arrived in one piece is passed on without a copy.
     if (!buffer_.empty()) buffer_ += piece;
     Result<void> taken = sink(buffer_.empty() ? piece : std::string_view(buffer_));
+    // An idle watch keeps little memory.
+    if (buffer_.capacity() > kKeptCapacity) buffer_ = std::string();
     buffer_.clear();
     if (!taken) return taken;
   }

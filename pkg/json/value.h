@@ -123,6 +123,8 @@ inline std::vector<Member>::iterator Object::end() { return members_.end(); }
 
 struct ParseLimits {
   std::size_t depth = 200;  // deeper nesting is refused, to bound the stack
+  // What is nested deeper is not refused, but read as null.
+  bool cuts_deeper = false;
   // Bounds the memory of the values: two bytes of text ("0,") can become 72 bytes.
   std::size_t bytes = std::numeric_limits<std::size_t>::max();
 };

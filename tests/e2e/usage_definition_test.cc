@@ -252,6 +252,41 @@ TEST_CASE_METHOD(
   }
 }
 
+// A reader that refused it would refuse the list of the whole kind.
+TEST_CASE_METHOD(Enforced, "usage definition: a deep object concerns only its own namespace",
+                 "[e2e][cluster][usage][real-only]") {
+  const std::string stranger = FreshName("stranger");
+  const TeamNamespace elsewhere(a.api(), stranger);
+  std::string nested;
+  for (int i = 0; i < 150; ++i) nested += R"([{"x":)";
+  nested += "1";
+  for (int i = 0; i < 150; ++i) nested += "}]";
+  for (const std::string& spec :
+       {R"({"size":)" + nested + "}", R"({"a\u0026b":1,"x":)" + nested + "}"}) {
+    client::ApiRequest request =
+        PostOf(buckets.kind.Path(elsewhere.name()), buckets.Object(FreshName("deep"), "{}"));
+    const std::size_t at = request.body.find(R"("spec":{})");
+    REQUIRE(at != std::string::npos);
+    request.body.replace(at, std::string(R"("spec":{})").size(), R"("spec":)" + spec);
+    const Attempt attempt = ToAttempt(a.api().Do(std::move(request)));
+    INFO(attempt.Text());
+    CHECK(attempt.ok());
+  }
+  CHECK(buckets.Create(ns.name(), "plain", R"({"size":"3Gi"})").ok());
+  definitions.Create(name, buckets.SizeBy(".spec.size"));
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}})));
+  quotas.WaitUsed(team, {{bytes, "3Gi"}});
+  definitions.WaitCondition(name, "Ready", "True Counting");
+  // While the kind is watched, too.
+  client::ApiRequest request =
+      PostOf(buckets.kind.Path(elsewhere.name()), buckets.Object("late", "{}"));
+  const std::size_t at = request.body.find(R"("spec":{})");
+  request.body.replace(at, std::string(R"("spec":{})").size(), R"("spec":{"size":)" + nested + "}");
+  CHECK(ToAttempt(a.api().Do(std::move(request))).ok());
+  a.api().Delete(buckets.kind.Path(ns.name(), "plain"));
+  quotas.WaitUsed(team, {{bytes, "0"}});
+}
+
 TEST_CASE_METHOD(
     Enforced, "usage definition: while a conversion webhook is gone, only its kind is not counted",
     "[e2e][cluster][usage][real-only]") {

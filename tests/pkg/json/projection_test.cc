@@ -78,7 +78,23 @@ TEST_CASE("projection: skipped parts are still checked", "[json]") {
     REQUIRE(value.has_error());
     CHECK(value.error().code == base::ErrorCode::kMalformed);
   }
-  CHECK(ParseProjected(R"({"s":[[[[]]]]})", Projection({"a"}), {.depth = 4}).has_error());
+}
+
+// Whoever may write one object of a kind must not end the list of all.
+TEST_CASE("projection: what is nested too deep is null", "[json]") {
+  for (const char* text : {R"({"a":[[[[1]],{}],2],"b":2,"s":[[[[[]]]]]})",
+                           R"({"\u0062":2,"a":[[[[1]],{}],2],"s":[[[[[]]]]]})"}) {
+    for (const auto& value : {ParseProjected(text, Projection({"a", "b"}), {.depth = 3}),
+                              Skim(text, Projection({"a", "b"}), {.depth = 3})}) {
+      REQUIRE(value.has_value());
+      CHECK(json::Write(*value->At({"a"})) == "[[null,null],2]");
+      CHECK(json::Write(*value->At({"b"})) == "2");
+      CHECK(value->AsObject()->size() == 2);
+    }
+  }
+  const auto looked_at = Skim(R"({"a":[[{"b":1}],{"b":2}]})", Projection({"a.b"}), {.depth = 3});
+  REQUIRE(looked_at.has_value());
+  CHECK(json::Write(*looked_at) == R"({"a":[[null],{"b":2}]})");
 }
 
 TEST_CASE("projection: the last of repeated members wins", "[json]") {
