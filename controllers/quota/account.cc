@@ -28,6 +28,17 @@ bool Explains(const accounting::ReservationList& list, const Growth& growth) {
   });
 }
 
+// Calls `status` for a status to change if `added` has limits that `now` lacks, and adds them.
+void AddLimits(const quota::QuotaStatus& now, const quota::QuotaStatus& added,
+               const std::function<quota::QuotaStatus&()>& status) {
+  for (const auto& [name, limit] : added.hard) {
+    if (now.hard.Find(name) != nullptr) continue;
+    status().hard.Set(name, limit);
+    const quota::Quantity* used = added.used.Find(name);
+    if (used != nullptr) status().used.Set(name, *used);
+  }
+}
+
 void KeepLargest(Accounts::Tally& tally, const api::ObjectKey& key, std::size_t reservations,
                  const accounting::ReservationList& list) {
   const bool full = tally.largest.size() == Accounts::kMostLargest;
@@ -45,6 +56,7 @@ const accounting::ReservationList& Account::known() const {
 
 bool Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
                       bool skipped, const accounting::Strangers::Counted& counted) {
+  at_least_seen_.reset();
   const auto recorded = list ? std::optional(list->writes) : std::nullopt;
   // The server was restored. What the list had came later, so it is not stored any more.
   const bool restored =
@@ -172,24 +184,23 @@ void Account::Meet(base::TimePoint now, const quota::Quota& quota,
   strangers.OnFirstCount(now, used, excess, most);
 }
 
+// What was returned before in the same turn stays valid, so it is written in place.
 const quota::Quota& Account::AtLeastSeen(const quota::Quota& quota) {
-  at_least_seen_.reset();
+  bool differs = false;
   const auto status = [&]() -> quota::QuotaStatus& {
-    if (!at_least_seen_) at_least_seen_ = std::make_unique<quota::Quota>(quota);
+    if (!at_least_seen_) at_least_seen_ = std::make_unique<quota::Quota>();
+    if (!std::exchange(differs, true)) *at_least_seen_ = quota;
     return at_least_seen_->status;
   };
   for (const auto& [name, used] : quota.status.used) {
     const quota::Quantity* more = seen.Find(name);
     if (more != nullptr && *more > used) status().used.Set(name, *more);
   }
-  if (pending_ == nullptr) return at_least_seen_ ? *at_least_seen_ : quota;
-  for (const auto& [name, limit] : pending_->status.hard) {
-    if (quota.status.hard.Find(name) != nullptr) continue;
-    status().hard.Set(name, limit);
-    const quota::Quantity* used = pending_->status.used.Find(name);
-    if (used != nullptr) status().used.Set(name, *used);
-  }
-  return at_least_seen_ ? *at_least_seen_ : quota;
+  // A write of another version cannot be made any more, or was made.
+  const bool adds =
+      pending_ != nullptr && pending_->quota.resource_version == quota.resource_version;
+  if (adds) AddLimits(quota.status, pending_->status, status);
+  return differs ? *at_least_seen_ : quota;
 }
 
 bool Account::IsPlausible(const quota::ResourceList& used,

@@ -137,6 +137,9 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
                           .message = "quota " + quota.key.ToString() + " is being written"};
   }
   const base::LeavesGate leave{*gate};
+  // The quota may have been dropped and shown again meanwhile, with another account and gate.
+  const Account* const now = parts_.accounts.Find(quota);
+  if (now == nullptr || now->gate != gate) co_return StatusWriter::Changed(quota);
   const auto reserved = co_await ReserveInside(std::move(plan), deadline);
   // A recount may have found the gate closed, whether or not the write succeeded.
   Account* const account = parts_.accounts.Find(quota);

@@ -78,11 +78,13 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
   const bool finds = !answer && (IsMoved(error) || (write->reserved && MayBeWritten(error)));
   const std::uint64_t entry = write->reserved ? write->list.entries().back().n : 0;
   if (finds) written = co_await Find(quota, entry, error, deadline);
-  End(std::move(write), written);
+  const bool not_made = !answer && (IsMoved(error) || IsRefused(error));
+  End(std::move(write), written, not_made);
   co_return written;
 }
 
-void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& written) {
+void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& written,
+                       bool not_made) {
   const api::ObjectKey key = write->quota.key;
   Account* const account = parts_.accounts.Find(write->quota);
   if (account == nullptr || !account->Began(write)) return write.Forget();
@@ -91,8 +93,9 @@ void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& wri
   const quota::Quota& known = *stored;
   const auto counted = [&] { return parts_.ViewOf(known).Counted(account->known()); };
   if (written) return account->Commit(parts_.Now(), std::move(write), *written, known, counted);
-  const bool refused = IsMoved(written.error()) || IsRefused(written.error());
-  const auto outcome = refused ? PendingWrite::Outcome::kNotMade : PendingWrite::Outcome::kUnknown;
+  const bool found = IsMoved(written.error());  // live: it is not stored
+  const auto outcome =
+      not_made || found ? PendingWrite::Outcome::kNotMade : PendingWrite::Outcome::kUnknown;
   account->Abort(parts_.Now(), std::move(write), outcome, known, counted);
 }
 

@@ -62,8 +62,8 @@ class StatusWriter {
   [[nodiscard]] base::Result<quota::Quota> TakeWritten(PendingWrite& write,
                                                        const json::Value& answer,
                                                        const std::string& shown);
-  // Tells the account the outcome of a write.
-  void End(PendingWrite write, const base::Result<quota::Quota>& written);
+  // Tells the account the outcome of a write. `not_made`: its answer said so.
+  void End(PendingWrite write, const base::Result<quota::Quota>& written, bool not_made);
   // The quotas of the namespace that the store has now, with their versions.
   using StoredVersion = std::pair<api::ObjectKey, std::string>;
   [[nodiscard]] std::vector<StoredVersion> StoredIn(const std::string& ns) const;

@@ -88,7 +88,7 @@ ResourceList ReservationList::Reserved() const {
 ResourceList ReservationList::ReservedBy(std::string_view by) const {
   ResourceList reserved;
   for (const Reservation& entry : entries_) {
-    if (entry.by == by) reserved.Add(WholeOf(entry));
+    if (entry.by == by) reserved.Add(quota::Excess(WholeOf(entry), {}));
   }
   return reserved;
 }

@@ -156,12 +156,16 @@ Result<ResourceList> AmountsFrom(const json::Value& value, std::string_view memb
   return amounts;
 }
 
-// An absent member is 0. Errors: fractions and negative numbers.
+// An absent member is 0. Errors: fractions, negative numbers, and what nobody counts to: the next
+// number must be readable, too.
 Result<std::uint64_t> CountFrom(const json::Value& value, std::string_view member) {
   const json::Value* count = value.At({member});
   if (count == nullptr) return std::uint64_t{0};
   const auto number = count->AsInt64();
-  if (!number || *number < 0) return Wrong(std::string(member) + " is not a count");
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  if (!number || *number < 0 || *number > kMost) {
+    return Wrong(std::string(member) + " is not a count");
+  }
   return static_cast<std::uint64_t>(*number);
 }
 

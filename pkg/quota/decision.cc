@@ -216,6 +216,8 @@ std::vector<Need> NeedsOf(const Request& request, const std::vector<Standing>& s
     const Standing& standing = standings[index];
     ResourceList absolute =
         Countable(*standing.quota, UsageAtStake(*standing.quota, request, names));
+    // A quota in mode Warn or Audit admits it, and has nothing to reserve for it.
+    absolute.EraseIf([](const ResourceList::Item& item) { return item.second.Sign() < 0; });
     ResourceList stored = StoredUsage(request, *standing.quota);
     ResourceList amount = Excess(absolute, HasFor(standing, request, stored));
     const bool answered = Excess(absolute, AnsweredFor(standing, stored)).empty();

@@ -203,6 +203,11 @@ TEST_CASE("reservations: members of a later version are kept as they are", "[acc
   CHECK(settled.Print().find(R"("epoch":12)") != std::string::npos);
 }
 
+TEST_CASE("reservations: a number that cannot be counted on from is no count", "[accounting]") {
+  CHECK_FALSE(Parse(R"({"writes":9223372036854775807,"reservations":[]})").has_value());
+  CHECK(Parse(R"({"writes":4611686018427387904,"reservations":[]})").has_value());
+}
+
 TEST_CASE("reservations: unknown members are kept up to a bound", "[accounting]") {
   const std::string large(ReservationList::kMostFurther, 'x');
   std::string text = R"({"large":")" + large + R"(","small":1,"reservations":[)";

@@ -248,6 +248,16 @@ TEST_CASE("decision: a refusal of a negative amount names it", "[quota]") {
   CHECK(CausesOf(refused) == std::vector<std::string>{"NegativeUsage : " + refused.message});
 }
 
+TEST_CASE("decision: nothing is reserved for a negative amount that is admitted", "[quota]") {
+  Quota quota = MakeQuota("q", {{"cpu", "5"}, {"mem", "5"}}, {{"cpu", "1"}, {"mem", "1"}});
+  quota.cluster.emplace().enforcement = ClusterSpec::Enforcement::kWarn;
+  const Verdict warned = Decide(Create({{"cpu", "-1"}, {"mem", "2"}}), Standings({&quota}));
+  CHECK(warned.kind == Kind::kFits);
+  CHECK(warned.would_refuse.size() == 1);
+  REQUIRE(warned.needs.size() == 1);
+  CHECK(warned.needs[0].absolute.ToString() == "mem=2");
+}
+
 TEST_CASE("decision: an object must specify only limited names", "[quota]") {
   Evaluator strict = kThings;
   strict.guard.constraints = [](const json::Value&, const std::vector<std::string>& names) {
