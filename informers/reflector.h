@@ -120,7 +120,7 @@ struct ReflectorState {
   std::uint64_t skipped = 0;   // objects without uid or name
 };
 
-inline constexpr std::chrono::seconds kLongestTurn{10};
+inline constexpr std::chrono::seconds kLongestTurn{3};
 
 class Reflector {
  public:

@@ -158,7 +158,8 @@ base::Task<void> Engine::RunController() {
   if (applied_) running.Spawn("applied " + api_.name, [this] { return applied_->Run(); });
   const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
   bool stopping = false;
-  while (!stopping && !IsGone()) {
+  // While the quotas can be watched, they are served, whatever discovery says.
+  while (!stopping && !(IsGone() && controller_->trouble())) {
     co_await alarm->WaitUntil(scheduler_.Now() + kPoll);
     stopping = co_await base::Stopping();
     if (!stopping) co_await Look();
@@ -181,8 +182,11 @@ void Engine::StartController() {
     LOG(WARNING) << "quotas are counted but not enforced: " << options_.not_enforced
                  << " quota_api=" << api_.name;
   }
+  // It knows nothing of what an earlier controller reserved, so that is another writer's.
+  controllers::QuotaControllerOptions options = options_.controller;
+  if (starts_++ > 0) options.identity += "-" + std::to_string(starts_);
   controller_ = std::make_unique<controllers::QuotaController>(
-      options_.context, api_, served_, shared_, metrics_, options_.controller, queue_metrics_);
+      options_.context, api_, served_, shared_, metrics_, options, queue_metrics_);
   if (applied_) {
     applied_->Attach(*controller_, served_, options_.context,
                      {.leading = options_.controller.leading});

@@ -85,6 +85,7 @@ class Engine {
   debug::QueueMetrics queue_metrics_;
   std::unique_ptr<AppliedService> applied_;                   // null: no ClusterQuotas
   std::unique_ptr<controllers::QuotaController> controller_;  // null: the API is not served
+  int starts_ = 0;                                            // of controllers
   bool absent_ = false;                                       // known to be not served
   bool was_ready_ = false;
 };

@@ -264,7 +264,7 @@ json::Array FakeCluster::DescribeGroups(bool core) const {
                                   {"resources", json::Array{}}});
   };
   for (const auto& [resource, collection] : collections_) {
-    if (resource.group.empty() != core) continue;
+    if (resource.group.empty() != core || hidden.contains(resource.group)) continue;
     json::Value& version = version_of(resource.group, resource.version);
     if (stale_.contains(resource.group)) continue;
     version.Make({"resources"})

@@ -52,6 +52,8 @@ class FakeCluster final : public client::ApiClient {
   void PutUnseen(const api::GroupVersionResource& resource, json::Value object);
   void DeleteUnseen(const api::GroupVersionResource& resource, const std::string& ns,
                     const std::string& name);
+  // Groups that discovery does not show, although they are served.
+  std::set<std::string> hidden;
   // What a GET of these paths returns, with an ETag; not counted as lists.
   std::map<std::string, std::string> documents;
   std::size_t document_reads = 0;  // that were answered with the text

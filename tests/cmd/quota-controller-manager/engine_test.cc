@@ -94,6 +94,17 @@ TEST_CASE("engine: a quota API that is deleted is counted again once it is back"
   CHECK(f.Runs());
 }
 
+// One of several API servers has just started, or has an old copy of what others serve.
+TEST_CASE("engine: quotas that are watched are served, whatever discovery says", "[manager]") {
+  Fixture f(quota::KarmadaQuotaApi());
+  f.cluster.Serve(f.resource, "KarmadaQuota");
+  f.scheduler.RunFor(5s);
+  REQUIRE(f.Runs());
+  f.cluster.hidden.insert(f.resource.group);
+  f.scheduler.RunFor(5min);
+  CHECK(f.Runs());
+}
+
 TEST_CASE("engine: a server that does not answer does not make a quota API absent", "[manager]") {
   Fixture f(quota::KarmadaQuotaApi());
   f.cluster.Serve(f.resource, "KarmadaQuota");
