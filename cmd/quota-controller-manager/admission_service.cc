@@ -150,6 +150,7 @@ void AdmissionService::OnRefusal(std::string_view quota_api, const admission::Re
   }
   if (on_refused_) on_refused_(quota_api, refusal);
   if (refusal.mode == quota::ClusterSpec::Enforcement::kAudit) return;
+  if (refusal.quota_uid.empty()) return;  // nobody knows which quota it is
   const auto type = quota_types_.find(quota_api);
   if (type != quota_types_.end()) refusals_.Report(type->second, refusal);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pkg/quota/core/core_quota.h"
+#include "pkg/quota/defined/defined_quota.h"
 
 namespace manager {
 
@@ -14,6 +15,7 @@ UsageService::UsageService(const controllers::TrackingContext& context,
       parts_(context, {.resource_quotas = [this] { return StoreOf("core"); },
                        .defined_quotas = [this] { return StoreOf("defined"); },
                        .leading = settings_.leading,
+                       .absent = [&served] { return served.LacksVersion(quota::DefinedQuotas()); },
                        .in_parts = !settings_.whole_resource_quotas}) {}
 
 controllers::DefinitionHooks UsageService::Hooks() {

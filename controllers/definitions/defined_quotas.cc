@@ -16,7 +16,6 @@ constexpr std::chrono::seconds kDefinedWriteTimeout{10};
 // How often it looks whether it may write, and how often it looks at all quotas then.
 constexpr std::chrono::milliseconds kMayWritePoll{250};
 constexpr std::chrono::minutes kLooksAtAll{1};
-constexpr std::chrono::seconds kAbsentPatience{30};
 constexpr std::size_t kDefinedAStep = 256;
 const api::GroupVersionResource kWholes{"", "v1", "resourcequotas"};
 
@@ -72,6 +71,13 @@ bool IsExpected(const base::Error& error) {
          error.Is(base::ErrorCode::kCancelled);
 }
 
+// True if the API server will refuse the next write, too, until somebody changes a right or a
+// policy. 401 is about our credentials, and 429 about the load.
+bool IsLasting(const base::Error& error) {
+  return error.http_status >= 400 && error.http_status < 500 && error.http_status != 401 &&
+         error.http_status != 408 && error.http_status != 429;
+}
+
 }  // namespace
 
 DefinedQuotaController::DefinedQuotaController(const TrackingContext& context,
@@ -92,8 +98,7 @@ bool DefinedQuotaController::MayWrite() const {
 }
 
 std::optional<client::ApiRequest> DefinedQuotaController::DueWrite(
-    const api::ObjectKey& key) const {
-  const quota::Quota* const whole = hooks_.resource_quotas()->Find(key);
+    const api::ObjectKey& key, const quota::Quota* whole) const {
   const quota::Quota* const stored = hooks_.defined_quotas()->Find(key);
   const auto part =
       whole != nullptr && hooks_.in_parts ? quota::DefinedPartOf(*whole) : std::nullopt;
@@ -104,8 +109,12 @@ std::optional<client::ApiRequest> DefinedQuotaController::DueWrite(
   return Replacement(*stored, *part);
 }
 
+bool DefinedQuotaController::IsDue(const api::ObjectKey& key) const {
+  return MayWrite() && DueWrite(key, hooks_.resource_quotas()->Find(key));
+}
+
 void DefinedQuotaController::OnQuota(const api::ObjectKey& key) {
-  if (MayWrite() && DueWrite(key)) queue_.Add(key);
+  if (IsDue(key)) queue_.Add(key);
 }
 
 base::Task<void> DefinedQuotaController::Run() {
@@ -131,16 +140,11 @@ base::Task<void> DefinedQuotaController::Run() {
 
 // Without the kind nothing refuses by such names, and no quota shows that.
 void DefinedQuotaController::SayIfAbsent() {
-  if (hooks_.defined_quotas() != nullptr) {
-    said_absent_ = false;
-    absent_since_.reset();
-    return;
-  }
-  if (!absent_since_) absent_since_ = scheduler_.Now();
-  if (scheduler_.Now() - *absent_since_ < kAbsentPatience || !hooks_.in_parts) return;
-  LOG_IF(WARNING, !std::exchange(said_absent_, true))
+  const bool absent = hooks_.absent() && hooks_.in_parts;
+  LOG_IF(WARNING, absent && !said_absent_)
       << "names of UsageDefinitions in ResourceQuotas are not enforced: the API server does not "
          "serve DefinedQuotas; install their CRD";
+  said_absent_ = absent;
 }
 
 base::Task<void> DefinedQuotaController::AddDue(std::function<const QuotaStore*()> store) {
@@ -167,27 +171,39 @@ base::Task<void> DefinedQuotaController::Work() {
   }
 }
 
-// The watch of ResourceQuotas may lag, and with its part a quota would lose its reservations.
-base::Task<bool> DefinedQuotaController::IsGone(api::ObjectKey key) {
+// Returns the ResourceQuota; nullopt if there is none.
+base::Task<base::Result<std::optional<quota::Quota>>> DefinedQuotaController::ReadWhole(
+    api::ObjectKey key) {
   client::ApiRequest request{.path = kWholes.Path(key.ns, key.name),
                              .timeout = kDefinedWriteTimeout};
-  const auto live = co_await client_.Do(std::move(request));
-  co_return !live && live.error().Is(base::ErrorCode::kNotFound);
+  const auto answer = co_await client::DoJson(client_, std::move(request));
+  if (!answer && answer.error().Is(base::ErrorCode::kNotFound)) {
+    co_return std::optional<quota::Quota>();
+  }
+  if (!answer) co_return answer.error();
+  auto whole = quota::ParseQuota(*answer);
+  if (!whole) co_return whole.error();
+  co_return std::optional<quota::Quota>(*std::move(whole));
 }
 
-// False: it must be tried again. A process that does not lead any more leaves it to the leader.
+// False: it must be tried again. A process that does not lead any more leaves it to the leader. The
+// watch of ResourceQuotas may lag, and a part that is deleted takes its reservations with it. So
+// what is stored decides.
 base::Task<bool> DefinedQuotaController::Reconcile(api::ObjectKey key) {
-  if (!MayWrite()) co_return true;
-  if (hooks_.resource_quotas()->Find(key) == nullptr && DueWrite(key)) {
-    const bool gone = co_await IsGone(key);
-    if (!gone) co_return false;
-    if (!MayWrite()) co_return true;
-  }
-  std::optional<client::ApiRequest> request = DueWrite(key);
-  if (!request) {
+  if (!IsDue(key)) {
     Tell(key, nullptr);
     co_return true;
   }
+  const auto read = co_await ReadWhole(key);
+  if (!read) {
+    const base::Error error = read.error();
+    Tell(key, &error);
+    co_return false;
+  }
+  if (!MayWrite()) co_return true;
+  const quota::Quota* const whole = *read ? &**read : nullptr;
+  std::optional<client::ApiRequest> request = DueWrite(key, whole);
+  if (!request) co_return true;  // the watch shows it later
   const auto answer = co_await client_.Do(*std::move(request));
   const bool failed = !answer && !IsExpected(answer.error());
   const base::Error error = failed ? answer.error() : base::Error();
@@ -195,11 +211,14 @@ base::Task<bool> DefinedQuotaController::Reconcile(api::ObjectKey key) {
   co_return answer.has_value();
 }
 
+// An error that passes with the load or a restart of the API server is only logged.
 void DefinedQuotaController::Tell(const api::ObjectKey& key, const base::Error* error) {
-  log_once_.Set("defined part of", key.ToString(), error == nullptr ? "" : error->message);
+  const bool said =
+      log_once_.Set("defined part of", key.ToString(), error == nullptr ? "" : error->message);
   const QuotaStore* const wholes = hooks_.resource_quotas();
   const quota::Quota* const whole = wholes == nullptr ? nullptr : wholes->Find(key);
-  if (error == nullptr || whole == nullptr || events_ == nullptr) return;
+  const bool lasts = said && error != nullptr && IsLasting(*error) && hooks_.in_parts;
+  if (!lasts || whole == nullptr || events_ == nullptr) return;
   (void)events_->Record({.about = {.api_version = "v1",
                                    .kind = "ResourceQuota",
                                    .ns = key.ns,

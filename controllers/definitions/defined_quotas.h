@@ -23,6 +23,8 @@ struct DefinedQuotaHooks {
   std::function<const QuotaStore*()> resource_quotas;
   std::function<const QuotaStore*()> defined_quotas;
   std::function<bool()> leading;
+  // True if the API server is known not to serve DefinedQuotas.
+  std::function<bool()> absent = [] { return false; };
   // False: no ResourceQuota has a part, because this daemon decides ResourceQuotas as a whole.
   bool in_parts = true;
 };
@@ -40,10 +42,13 @@ class DefinedQuotaController {
  private:
   // True if both kinds of quotas are listed, and this process leads.
   [[nodiscard]] bool MayWrite() const;
-  // The write that makes the DefinedQuota right; nullopt if it is. REQUIRES: MayWrite().
-  [[nodiscard]] std::optional<client::ApiRequest> DueWrite(const api::ObjectKey& key) const;
-  // True if the API server says that there is no such ResourceQuota.
-  base::Task<bool> IsGone(api::ObjectKey key);
+  // The write that makes the DefinedQuota right for this ResourceQuota, or for none; nullopt if it
+  // is right. REQUIRES: MayWrite().
+  [[nodiscard]] std::optional<client::ApiRequest> DueWrite(const api::ObjectKey& key,
+                                                           const quota::Quota* whole) const;
+  // True if a write is due by what the watches have shown, and this process may write.
+  [[nodiscard]] bool IsDue(const api::ObjectKey& key) const;
+  base::Task<base::Result<std::optional<quota::Quota>>> ReadWhole(api::ObjectKey key);
   void Tell(const api::ObjectKey& key, const base::Error* error);
   void SayIfAbsent();
   // Adds all keys of the store of which a write is due, in steps.
@@ -58,7 +63,6 @@ class DefinedQuotaController {
   DefinedQuotaHooks hooks_;
   OnceLog log_once_;
   queue::AsyncQueue<api::ObjectKey> queue_;
-  std::optional<base::TimePoint> absent_since_;
   bool said_absent_ = false;
 };
 

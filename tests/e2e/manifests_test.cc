@@ -240,6 +240,10 @@ TEST_CASE("the shipped roles have no verb * and allow only the writes that the d
                                       "create appliedclusterquotas",
                                       "patch appliedclusterquotas",
                                       "delete appliedclusterquotas",
+                                      "create definedquotas",
+                                      "patch definedquotas",
+                                      "delete definedquotas",
+                                      "patch definedquotas/status",
                                       "patch karmadaquotas/status",
                                       "create events",
                                       "patch events",
@@ -275,7 +279,8 @@ TEST_CASE("the shipped roles have no verb * and allow only the writes that the d
           const bool narrow =
               write.ends_with("secrets") || write == "update leases" ||
               write == "patch validatingwebhookconfigurations" ||
-              (write.starts_with("delete ") && !write.ends_with(" appliedclusterquotas"));
+              (write.starts_with("delete ") && !write.ends_with(" appliedclusterquotas") &&
+               !write.ends_with(" definedquotas"));
           CHECK((!narrow || !Texts(rule.At({"resourceNames"})).empty()));
         }
       }

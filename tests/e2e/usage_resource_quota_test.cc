@@ -59,6 +59,15 @@ struct Sized {
   void Limit(const std::string& quota, const Quantities& hard) {
     a.scenario().Create("resourcequotas", Quota(quota, hard));
   }
+  // Returns the name of a ClusterQuota over the namespace.
+  std::string LimitTeam(const std::string& limit) {
+    std::string team = FreshName("team");
+    a.api().MergePatch("/api/v1/namespaces/" + ns(),
+                       Json(R"({"metadata":{"labels":{"team":")" + team + R"("}}})"));
+    quotas.Create(team, SelectTeam(team, R"("hard":{")" + bytes + R"(":")" + limit + R"("})"));
+    quotas.WaitUsed(team, {{bytes, "0"}});
+    return team;
+  }
   [[nodiscard]] std::string PathOfQuota(const std::string& quota) {
     return PathOf("resourcequotas", ns(), quota);
   }
@@ -172,11 +181,7 @@ TEST_CASE("defined quota: it is exactly full while many clients create, and none
 
 TEST_CASE("defined quota: a ClusterQuota limits the same name", "[e2e][cluster][usage]") {
   Sized f;
-  const std::string team = FreshName("team");
-  f.a.api().MergePatch("/api/v1/namespaces/" + f.ns(),
-                       Json(R"({"metadata":{"labels":{"team":")" + team + R"("}}})"));
-  f.quotas.Create(team, SelectTeam(team, R"("hard":{")" + f.bytes + R"(":"8Gi"})"));
-  f.quotas.WaitUsed(team, {{f.bytes, "0"}});
+  const std::string team = f.LimitTeam("8Gi");
   f.Limit("q", {{f.bytes, "5Gi"}});
   f.EventuallyRefused("6Gi");
   CHECK(f.Create("a", "4Gi").ok());
@@ -224,11 +229,7 @@ TEST_CASE("defined quota: what the rest of the ResourceQuota refuses is not char
 TEST_CASE("defined quota: a full one that nobody enforces refuses nothing for a ClusterQuota",
           "[e2e][cluster][usage]") {
   Sized f(Enforcing("cluster"));
-  const std::string team = FreshName("team");
-  f.a.api().MergePatch("/api/v1/namespaces/" + f.ns(),
-                       Json(R"({"metadata":{"labels":{"team":")" + team + R"("}}})"));
-  f.quotas.Create(team, SelectTeam(team, R"("hard":{")" + f.bytes + R"(":"8Gi"})"));
-  f.quotas.WaitUsed(team, {{f.bytes, "0"}});
+  const std::string team = f.LimitTeam("8Gi");
   f.Limit("q", {{f.bytes, "2Gi"}});
   CHECK(f.Create("a", "2Gi").ok());
   f.a.scenario().WaitUsed("q", {{f.bytes, "2Gi"}});

@@ -12,23 +12,24 @@ constexpr int kRepeated = 10;
 
 }  // namespace
 
-void OnceLog::Set(std::string_view what, const std::string& subject, const std::string& message) {
+bool OnceLog::Set(std::string_view what, const std::string& subject, const std::string& message) {
   if (message.empty()) {
     const auto known = said_.find(subject);
-    if (known == said_.end()) return;
+    if (known == said_.end()) return false;
     std::erase_if(known->second, [&](const auto& said) { return said.first == what; });
     if (known->second.empty()) said_.erase(known);
-    return;
+    return false;
   }
   const base::TimePoint now = clock_.Now();
   const auto [entry, added] = said_[subject].try_emplace(std::string(what), Said{message, now});
   Said& said = entry->second;
   if (!added && said.message == message) {
-    if (now < said.at + base::Reminder::kAgain || !MayRepeat(now)) return;
+    if (now < said.at + base::Reminder::kAgain || !MayRepeat(now)) return false;
   }
   said = {message, now};
   LOG(WARNING) << what << " " << subject << " fails quota_api=" << quota_api_ << " error=\""
                << message << "\"";
+  return true;
 }
 
 bool OnceLog::MayRepeat(base::TimePoint now) {

@@ -20,8 +20,8 @@ class OnceLog {
       : quota_api_(std::move(quota_api)), clock_(clock) {}
 
   // Reports that `what` of the subject fails, for example "status of" of "team-a/compute". An empty
-  // message: the problem is solved.
-  void Set(std::string_view what, const std::string& subject, const std::string& message);
+  // message: the problem is solved. Returns true if it was logged now.
+  bool Set(std::string_view what, const std::string& subject, const std::string& message);
   // The subject is gone.
   void Forget(const std::string& subject) { said_.erase(subject); }
 

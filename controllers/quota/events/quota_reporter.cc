@@ -40,6 +40,11 @@ ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
   return {.after_outage = std::chrono::ceil<std::chrono::seconds>(longest) + kAttempt};
 }
 
+// Of a part, which users know as the whole.
+std::string OfDefinedNames(const std::string& message) {
+  return "limits on names of UsageDefinitions: " + message;
+}
+
 }  // namespace
 
 QuotaReporter::QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
@@ -217,16 +222,16 @@ bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcem
   if (context_.events != nullptr) {
     if (!options_.Leads() && !announcement.by_any) return false;
     const bool part = api_.part_of.has_value();
-    const bool recorded =
-        context_.events->Record({.about = {.api_version = api_.KnownVersion(),
-                                           .kind = api_.KnownKind(),
-                                           .ns = quota.key.ns,
-                                           .name = quota.key.name,
-                                           .uid = part ? quota.whole_uid : quota.uid,
-                                           .resource_version = part ? "" : quota.resource_version},
-                                 .type = announcement.type,
-                                 .reason = announcement.reason,
-                                 .message = announcement.message});
+    const bool recorded = context_.events->Record(
+        {.about = {.api_version = api_.KnownVersion(),
+                   .kind = api_.KnownKind(),
+                   .ns = quota.key.ns,
+                   .name = quota.key.name,
+                   .uid = part ? quota.whole_uid : quota.uid,
+                   .resource_version = part ? "" : quota.resource_version},
+         .type = announcement.type,
+         .reason = announcement.reason,
+         .message = part ? OfDefinedNames(announcement.message) : announcement.message});
     if (!recorded) return false;
   }
   if (announcement.logged) Log(quota, announcement);

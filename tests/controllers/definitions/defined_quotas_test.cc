@@ -171,6 +171,18 @@ TEST_CASE("defined quotas: a part is not deleted while only our watch lacks its 
   CHECK(f.Spec().empty());
 }
 
+// Another leader, whose watch was ahead, has made the part.
+TEST_CASE("defined quotas: what is stored decides, not what our watch has shown", "[controllers]") {
+  Parts f;
+  f.Limit({{"pods", "2"}});
+  f.cluster.Hold(kResourceQuotas);
+  f.Limit({{"example.com/bytes", "2"}});
+  f.cluster.Put(quota::DefinedQuotas(), Parts::Quota({{"example.com/bytes", "2"}}));
+  f.scheduler.RunFor(1min);
+  CHECK(f.Spec() == R"({"hard":{"example.com/bytes":"2"}})");
+  for (const client::ApiRequest& write : f.cluster.writes) CHECK(write.verb != "DELETE");
+}
+
 TEST_CASE("defined quotas: only the leader writes, once it knows both kinds", "[controllers]") {
   Parts f;
   SECTION("another process leads") { f.leads = false; }
