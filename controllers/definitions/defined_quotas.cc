@@ -19,7 +19,7 @@ constexpr std::chrono::minutes kLooksAtAll{1};
 constexpr std::size_t kDefinedAStep = 256;
 const api::GroupVersionResource kWholes{"", "v1", "resourcequotas"};
 
-client::ApiRequest WriteTo(const api::ObjectKey& key, std::string name) {
+client::ApiRequest WriteTo(const api::ObjectKey& key, const std::string& name) {
   return {.path = quota::DefinedQuotas().Path(key.ns, name),
           .query = {{"fieldManager", "quota-controller-manager"}},
           .timeout = kDefinedWriteTimeout};
