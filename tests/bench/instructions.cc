@@ -409,7 +409,7 @@ void Grant(int remembered) {
   };
   for (int i = 0; i < remembered; ++i) own.Commit(now, grant());
   controllers::OwnReservations::Reserved added;
-  Repeat([&] { added = grant(); }, [&] { own.Commit(now + 1s, added); });
+  Repeat([&] { added = grant(); }, [&] { own.Commit(now + 1s, std::move(added)); });
 }
 
 struct Question {
