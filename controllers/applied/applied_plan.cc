@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pkg/api/resource_version.h"
+#include "pkg/client/api_error.h"
 
 namespace controllers {
 namespace {
@@ -22,11 +23,6 @@ constexpr std::chrono::milliseconds kUntilSynced{250};
 constexpr std::chrono::minutes kUntilAccepted{1};
 constexpr std::chrono::seconds kLongestPause{30};
 constexpr int kMostDoublings = 10;
-
-bool RefusesAsTerminating(const base::Error& error) {
-  return error.Is(base::ErrorCode::kForbidden) &&
-         error.message.find("because it is being terminated") != std::string::npos;
-}
 
 }  // namespace
 
@@ -286,7 +282,7 @@ AppliedPlan::Failure AppliedPlan::OnFailed(const AppliedWrite& write, const base
     return Failure::kExpected;
   }
   // The namespace is gone or terminating, so its missing objects are not late.
-  if (creates && (error.Is(ErrorCode::kNotFound) || RefusesAsTerminating(error))) {
+  if (creates && (error.Is(ErrorCode::kNotFound) || client::IsTerminating(error))) {
     for (Entry& missing : space->second.entries) {
       if (missing.version.empty() && missing.since != kNever) missing.since = now;
     }

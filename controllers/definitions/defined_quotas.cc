@@ -6,8 +6,8 @@
 
 #include "controllers/quota/events/quota_conditions.h"
 #include "pkg/base/task_group.h"
+#include "pkg/client/api_error.h"
 #include "pkg/client/event_recorder.h"
-#include "pkg/quota/defined/defined_quota.h"
 
 namespace controllers {
 namespace {
@@ -64,18 +64,9 @@ client::ApiRequest Deletion(const quota::Quota& stored) {
 // The watches have not shown yet what the API server has, and soon do, or the namespace is
 // terminating.
 bool IsExpected(const base::Error& error) {
-  const bool terminating =
-      error.message.find("because it is being terminated") != std::string::npos;
-  return terminating || error.Is(base::ErrorCode::kConflict) ||
+  return client::IsTerminating(error) || error.Is(base::ErrorCode::kConflict) ||
          error.Is(base::ErrorCode::kAlreadyExists) || error.Is(base::ErrorCode::kNotFound) ||
          error.Is(base::ErrorCode::kCancelled);
-}
-
-// True if the API server will refuse the next write, too, until somebody changes a right or a
-// policy. 401 is about our credentials, and 429 about the load.
-bool IsLasting(const base::Error& error) {
-  return error.http_status >= 400 && error.http_status < 500 && error.http_status != 401 &&
-         error.http_status != 408 && error.http_status != 429;
 }
 
 }  // namespace
@@ -97,20 +88,22 @@ bool DefinedQuotaController::MayWrite() const {
          (!hooks_.leading || hooks_.leading());
 }
 
-std::optional<client::ApiRequest> DefinedQuotaController::DueWrite(
-    const api::ObjectKey& key, const quota::Quota* whole) const {
+bool DefinedQuotaController::IsRight(const api::ObjectKey& key, const quota::Quota* whole) const {
   const quota::Quota* const stored = hooks_.defined_quotas()->Find(key);
-  const auto part =
-      whole != nullptr && hooks_.in_parts ? quota::DefinedPartOf(*whole) : std::nullopt;
-  if (!part && stored == nullptr) return std::nullopt;
-  if (!part) return Deletion(*stored);
-  if (stored == nullptr) return Creation(key, *part);
-  if (quota::IsDefinedPart(*stored, *whole)) return std::nullopt;
-  return Replacement(*stored, *part);
+  if (!HasPart(whole)) return stored == nullptr;
+  return stored != nullptr && quota::IsDefinedPart(*stored, *whole);
+}
+
+client::ApiRequest DefinedQuotaController::WriteFor(const api::ObjectKey& key,
+                                                    const quota::Quota* whole) const {
+  const quota::Quota* const stored = hooks_.defined_quotas()->Find(key);
+  if (!HasPart(whole)) return Deletion(*stored);
+  const json::Value part = quota::DefinedPartOf(*whole);
+  return stored == nullptr ? Creation(key, part) : Replacement(*stored, part);
 }
 
 bool DefinedQuotaController::IsDue(const api::ObjectKey& key) const {
-  return MayWrite() && DueWrite(key, hooks_.resource_quotas()->Find(key));
+  return MayWrite() && !IsRight(key, hooks_.resource_quotas()->Find(key));
 }
 
 void DefinedQuotaController::OnQuota(const api::ObjectKey& key) {
@@ -202,9 +195,9 @@ base::Task<bool> DefinedQuotaController::Reconcile(api::ObjectKey key) {
   }
   if (!MayWrite()) co_return true;
   const quota::Quota* const whole = *read ? &**read : nullptr;
-  std::optional<client::ApiRequest> request = DueWrite(key, whole);
-  if (!request) co_return true;  // the watch shows it later
-  const auto answer = co_await client_.Do(*std::move(request));
+  if (IsRight(key, whole)) co_return true;  // the watch shows it later
+  client::ApiRequest request = WriteFor(key, whole);
+  const auto answer = co_await client_.Do(std::move(request));
   const bool failed = !answer && !IsExpected(answer.error());
   const base::Error error = failed ? answer.error() : base::Error();
   Tell(key, failed ? &error : nullptr);
@@ -217,7 +210,8 @@ void DefinedQuotaController::Tell(const api::ObjectKey& key, const base::Error* 
       log_once_.Set("defined part of", key.ToString(), error == nullptr ? "" : error->message);
   const QuotaStore* const wholes = hooks_.resource_quotas();
   const quota::Quota* const whole = wholes == nullptr ? nullptr : wholes->Find(key);
-  const bool lasts = said && error != nullptr && IsLasting(*error) && hooks_.in_parts;
+  const bool lasts =
+      said && error != nullptr && client::IsRefusedForGood(*error) && hooks_.in_parts;
   if (!lasts || whole == nullptr || events_ == nullptr) return;
   (void)events_->Record({.about = {.api_version = "v1",
                                    .kind = "ResourceQuota",

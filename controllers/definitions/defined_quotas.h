@@ -15,6 +15,7 @@
 #include "controllers/quota/events/once_log.h"
 #include "controllers/usage/tracked_resource.h"
 #include "pkg/queue/async_queue.h"
+#include "pkg/quota/defined/defined_quota.h"
 
 namespace controllers {
 
@@ -42,10 +43,16 @@ class DefinedQuotaController {
  private:
   // True if both kinds of quotas are listed, and this process leads.
   [[nodiscard]] bool MayWrite() const;
-  // The write that makes the DefinedQuota right for this ResourceQuota, or for none; nullopt if it
-  // is right. REQUIRES: MayWrite().
-  [[nodiscard]] std::optional<client::ApiRequest> DueWrite(const api::ObjectKey& key,
-                                                           const quota::Quota* whole) const;
+  // `whole`: the ResourceQuota; null if there is none.
+  [[nodiscard]] bool HasPart(const quota::Quota* whole) const {
+    return whole != nullptr && hooks_.in_parts && quota::HasDefinedPart(*whole);
+  }
+  // True if the DefinedQuota of this key is the part of `whole`, as far as the watch has shown.
+  // REQUIRES: MayWrite().
+  [[nodiscard]] bool IsRight(const api::ObjectKey& key, const quota::Quota* whole) const;
+  // The write that makes it right. REQUIRES: MayWrite(), and it is not right.
+  [[nodiscard]] client::ApiRequest WriteFor(const api::ObjectKey& key,
+                                            const quota::Quota* whole) const;
   // True if a write is due by what the watches have shown, and this process may write.
   [[nodiscard]] bool IsDue(const api::ObjectKey& key) const;
   base::Task<base::Result<std::optional<quota::Quota>>> ReadWhole(api::ObjectKey key);

@@ -2,12 +2,11 @@
 
 #include <glog/logging.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 #include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
+#include "pkg/client/api_error.h"
 
 namespace controllers {
 namespace {
@@ -29,15 +28,6 @@ bool MayBeWritten(const base::Error& error) {
   if (error.http_status >= 500) return true;
   return error.http_status == 0 &&
          (error.Is(base::ErrorCode::kTimeout) || error.Is(base::ErrorCode::kUnavailable));
-}
-
-// True if the server will refuse the next write, too, until somebody changes a policy or a right.
-// 401 is about our credentials, and 429 about the load; 404 and 409 tell that the quota has
-// changed.
-bool IsRefused(const base::Error& error) {
-  constexpr std::array kPasses{401, 404, 408, 409, 429};
-  return error.http_status >= 400 && error.http_status < 500 &&
-         std::ranges::find(kPasses, error.http_status) == kPasses.end();
 }
 
 // True if the quota is not the one any more that the write was decided from.
@@ -78,7 +68,7 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
   const bool finds = !answer && (IsMoved(error) || (write->reserved && MayBeWritten(error)));
   const std::uint64_t entry = write->reserved ? write->list.entries().back().n : 0;
   if (finds) written = co_await Find(quota, entry, error, deadline);
-  const bool not_made = !answer && (IsMoved(error) || IsRefused(error));
+  const bool not_made = !answer && (IsMoved(error) || client::IsRefusedForGood(error));
   End(std::move(write), written, not_made);
   co_return written;
 }
@@ -102,7 +92,7 @@ void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& wri
 // A charge for admission is written by any replica, and while nothing else is to be written. So
 // refusals are noted here, and not where recounts fail.
 void StatusWriter::Tell(const quota::Quota& quota, const base::Error* error) {
-  if (error != nullptr && !IsRefused(*error)) return;
+  if (error != nullptr && !client::IsRefusedForGood(*error)) return;
   parts_.log_once.Set("status of", quota.key.ToString(), error != nullptr ? error->message : "");
   if (on_write_) on_write_(quota, error);
 }

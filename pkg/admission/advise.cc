@@ -16,12 +16,12 @@ constexpr std::chrono::milliseconds kReadsFor{250};
 // Whoever enforces them does not know the names of UsageDefinitions.
 bool HasDefined(const quota::ResourceList& limits) {
   return std::ranges::any_of(
-      limits, [](const auto& limit) { return quota::usage::WhyNoName(limit.first).empty(); });
+      limits, [](const auto& limit) { return quota::usage::IsDefinable(limit.first); });
 }
 
 quota::Quota WithoutDefined(quota::Quota quota) {
   for (quota::ResourceList* limits : {&quota.hard, &quota.status.hard}) {
-    limits->EraseIf([](const auto& limit) { return quota::usage::WhyNoName(limit.first).empty(); });
+    limits->EraseIf([](const auto& limit) { return quota::usage::IsDefinable(limit.first); });
   }
   return quota;
 }

@@ -184,4 +184,15 @@ std::optional<Error> FailureInSuccess(std::string_view verb, std::string_view pa
                status);
 }
 
+bool IsRefusedForGood(const base::Error& error) {
+  constexpr std::array kPasses{401, 404, 408, 409, 429};
+  return error.http_status >= 400 && error.http_status < 500 &&
+         std::ranges::find(kPasses, error.http_status) == kPasses.end();
+}
+
+bool IsTerminating(const base::Error& error) {
+  return error.Is(base::ErrorCode::kForbidden) &&
+         error.message.find("because it is being terminated") != std::string::npos;
+}
+
 }  // namespace client

@@ -17,4 +17,11 @@ namespace client {
 std::optional<base::Error> FailureInSuccess(std::string_view verb, std::string_view path,
                                             std::string_view body);
 
+// True if the server will refuse the request again, until somebody changes a right or a policy. 401
+// is about our credentials, and 429 about the load; 404 and 409 tell that the object has changed.
+bool IsRefusedForGood(const base::Error& error);
+
+// True if a creation was refused because its namespace is being deleted.
+bool IsTerminating(const base::Error& error);
+
 }  // namespace client

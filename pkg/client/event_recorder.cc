@@ -9,6 +9,7 @@
 #include "pkg/api/resource.h"
 #include "pkg/api/time.h"
 #include "pkg/base/backoff.h"
+#include "pkg/client/api_error.h"
 #include "pkg/client/event_correlator.h"
 #include "pkg/json/value.h"
 
@@ -67,9 +68,7 @@ bool MayPass(const Error& error) {
 
 // Nothing can be created in a namespace that is terminating or gone, and its quotas go with it.
 bool NamespaceIsGone(const Error& error) {
-  constexpr std::string_view kTerminating = "because it is being terminated";
-  return error.Is(ErrorCode::kNotFound) ||
-         (error.Is(ErrorCode::kForbidden) && error.message.find(kTerminating) != std::string::npos);
+  return error.Is(ErrorCode::kNotFound) || IsTerminating(error);
 }
 
 class Recorder final : public ApiEventRecorder {

@@ -23,7 +23,7 @@ std::vector<std::string> UncountableNames(const QuotaApi& api, const ResourceLis
 
 std::vector<std::string> UndefinedNames(const QuotaApi& api, const ResourceList& hard) {
   std::vector<std::string> names = UncountableNames(api, hard);
-  std::erase_if(names, [](const std::string& name) { return !usage::WhyNoName(name).empty(); });
+  std::erase_if(names, [](const std::string& name) { return !usage::IsDefinable(name); });
   return names;
 }
 

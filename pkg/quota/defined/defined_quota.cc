@@ -1,5 +1,6 @@
 #include "pkg/quota/defined/defined_quota.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "pkg/quota/core/core_quota.h"
@@ -29,15 +30,18 @@ const api::GroupVersionResource& DefinedQuotas() {
 ResourceList DefinableLimits(const ResourceList& hard) {
   ResourceList limits;
   for (const auto& [name, limit] : hard) {
-    if (usage::WhyNoName(name).empty()) limits.Set(name, limit);
+    if (usage::IsDefinable(name)) limits.Set(name, limit);
   }
   return limits;
 }
 
-std::optional<json::Value> DefinedPartOf(const Quota& resource_quota) {
-  const ResourceList limits = DefinableLimits(resource_quota.hard);
-  if (limits.empty()) return std::nullopt;
-  json::Object spec{{"hard", ToJson(limits)}};
+bool HasDefinedPart(const Quota& resource_quota) {
+  return std::ranges::any_of(resource_quota.hard,
+                             [](const auto& limit) { return usage::IsDefinable(limit.first); });
+}
+
+json::Value DefinedPartOf(const Quota& resource_quota) {
+  json::Object spec{{"hard", ToJson(DefinableLimits(resource_quota.hard))}};
   if (!resource_quota.selector.empty()) spec.Set("scopeSelector", ToJson(resource_quota.selector));
   json::Array owners{json::Object{{"apiVersion", "v1"},
                                   {"kind", "ResourceQuota"},

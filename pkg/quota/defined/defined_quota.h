@@ -7,8 +7,6 @@
 //
 // Pure; any thread.
 
-#include <optional>
-
 #include "pkg/api/resource.h"
 #include "pkg/json/value.h"
 #include "pkg/quota/quota.h"
@@ -23,12 +21,15 @@ const api::GroupVersionResource& DefinedQuotas();
 // The limits on names that a UsageDefinition may say, whether one does or not.
 ResourceList DefinableLimits(const ResourceList& hard);
 
-// The DefinedQuota of this ResourceQuota, without its status; nullopt if none of its limits is
-// definable. It has the same name, and the ResourceQuota owns it.
-std::optional<json::Value> DefinedPartOf(const Quota& resource_quota);
+// True if some limit is definable.
+bool HasDefinedPart(const Quota& resource_quota);
+
+// The DefinedQuota of this ResourceQuota, without its status. It has the same name, and the
+// ResourceQuota owns it. REQUIRES: HasDefinedPart().
+json::Value DefinedPartOf(const Quota& resource_quota);
 
 // True if `defined` limits what DefinedPartOf(resource_quota) does, and has the same owner.
-// REQUIRES: that is not nullopt.
+// REQUIRES: HasDefinedPart(resource_quota).
 bool IsDefinedPart(const Quota& defined, const Quota& resource_quota);
 
 }  // namespace quota

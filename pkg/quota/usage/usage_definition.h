@@ -97,4 +97,9 @@ base::Result<UsageDefinition> ParseUsageDefinition(const json::Value& object,
 // Kubernetes' own. Returns what is wrong, "" if nothing is.
 std::string WhyNoName(std::string_view name);
 
+// True if a definition may own the name. Cheap for the names of Kubernetes.
+inline bool IsDefinable(std::string_view name) {
+  return name.find('/') != std::string_view::npos && WhyNoName(name).empty();
+}
+
 }  // namespace quota::usage
