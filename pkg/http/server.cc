@@ -42,6 +42,8 @@ class AsioServer final : public Server {
                 .bytes_unproven = options_.max_unproven_bytes},
                clock_),
         handshakes_(std::make_shared<HandshakeQueue>(executor)),
+        scheduler_(executor),
+        idle_limit_(scheduler_, options_.idle),
         acceptor_(executor),
         pause_(executor),
         grace_(executor),
@@ -67,6 +69,8 @@ class AsioServer final : public Server {
   const base::RealClock clock_;
   Crowd crowd_;
   const std::shared_ptr<HandshakeQueue> handshakes_;
+  base::RealScheduler scheduler_;
+  IdleLimit idle_limit_;
   ServerStats turned_away_;
   std::shared_ptr<const TlsContext> tls_;  // null: plain
   Tcp::acceptor acceptor_;
@@ -171,7 +175,7 @@ void AsioServer::Begin(Tcp::socket socket) {
   const Tcp::endpoint remote = socket.remote_endpoint(gone);
   // The client has disconnected already.
   if (gone) return;
-  const ServerShared shared{options_, handler_, crowd_, *handshakes_, turned_away_};
+  const ServerShared shared{options_, handler_, crowd_, *handshakes_, idle_limit_, turned_away_};
   auto connection = std::make_shared<ServerConnection>(
       shared, Plain(remote.address()), std::make_shared<Socket>(std::move(socket), Text(remote)),
       tls_);

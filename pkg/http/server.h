@@ -29,6 +29,14 @@ struct ServerTls {
   bool require_client_cert = false;
 };
 
+// Which answers wait, so that clients keep their connections (see idle_limit.h).
+struct IdleBounds {
+  std::size_t most = 0;                        // idle connections of an address; 0: no bound
+  std::chrono::milliseconds longest_wait{40};  // of an answer
+  // A client that neither sent a request nor got an answer for this time has no more requests yet.
+  std::chrono::milliseconds quiet{10};
+};
+
 struct ServerOptions {
   std::string address = "127.0.0.1";  // "": every address
   std::uint16_t port = 0;             // 0: any free port, see port()
@@ -51,6 +59,7 @@ struct ServerOptions {
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds idle_timeout{95'000};  // more than the 90 s of kube-apiserver's client
   std::chrono::milliseconds write_timeout{30'000};
+  IdleBounds idle;
   // Above these bounds the next answer says `Connection: close`, so that clients which keep
   // connections are spread over all replicas again. No request is lost. 0: no bound. Ages vary by
   // up to a tenth, so that connections opened together do not end together.

@@ -97,6 +97,7 @@ base::Task<base::Result<void>> ServerConnection::Writer::Send(Response response)
   if (framing.content_length && !head_only_) bytes += response.body;
   // The body is in `bytes` now: free the copy.
   std::string().swap(response.body);
+  if (keep_alive_) co_await owner_.idle_.BecomeIdle();
   owner_.SetKnown(response.status >= 200 && response.status <= 299);
   owner_.Become(Guest::State::kMoving);
   owner_.MustHold(owner_.Takes() + bytes.size());
@@ -151,6 +152,7 @@ ServerConnection::ServerConnection(const ServerShared& shared, const std::string
       options_(shared.options),
       handler_(shared.handler),
       handshakes_(shared.handshakes),
+      idle_(shared.idle_limit, address),
       turned_away_(shared.turned_away),
       connection_(std::move(socket)),
       tls_(std::move(tls)),

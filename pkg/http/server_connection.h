@@ -15,6 +15,7 @@
 #include "pkg/http/connection.h"
 #include "pkg/http/crowd.h"
 #include "pkg/http/handshake_queue.h"
+#include "pkg/http/idle_limit.h"
 #include "pkg/http/parser.h"
 #include "pkg/http/server.h"
 
@@ -28,6 +29,7 @@ struct ServerShared {
   const Handler& handler;
   Crowd& crowd;
   HandshakeQueue& handshakes;
+  IdleLimit& idle_limit;
   ServerStats& turned_away;
 };
 
@@ -78,6 +80,7 @@ class ServerConnection final : private Crowd::Guest {
   const ServerOptions& options_;
   const Handler& handler_;
   HandshakeQueue& handshakes_;
+  IdleLimit::Connection idle_;
   ServerStats& turned_away_;
   Connection connection_;
   std::shared_ptr<const TlsContext> tls_;

@@ -67,6 +67,7 @@ base::Task<base::Result<void>> ServerConnection::ReadHeader() {
     if (!fed) co_return fed.error();
     if (phase_ == Phase::kIdle && parser_->started()) {
       phase_ = Phase::kReading;
+      idle_.Leave();
       Become(State::kMoving);
       deadline = In(options_.header_timeout);
     }

@@ -308,6 +308,7 @@ http::ServerOptions WebhookServerOptions() {
   options.max_header_bytes = std::size_t{16} << 10;
   options.header_timeout = options.body_timeout = options.write_timeout = std::chrono::seconds(15);
   options.max_requests_per_connection = 50'000;
+  options.idle.most = 25;  // client-go v0.36.3, transport/cache.go, idleConnsPerHost
   options.max_connection_age = std::chrono::minutes(5);
   return options;
 }
