@@ -240,7 +240,7 @@ base::Task<void> ClassTracker::StopUnneeded() {
   for (const auto& [watch, evaluator] : stopping) {
     LOG(INFO) << "no longer reading classes resource=" << watch->resource().ToString()
               << " quota_api=" << api_.name;
-    co_await shared_.ReleaseClasses(watch, listener_);
+    co_await shared_.Release(watch, listener_);
     listener_.OnClassState(*evaluator);
   }
 }
@@ -256,7 +256,7 @@ base::Task<void> ClassTracker::StopAll() {
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.watch) stopping.push_back(std::exchange(wanted.watch, {}));
   }
-  for (const auto& watch : stopping) co_await shared_.ReleaseClasses(watch, listener_);
+  for (const auto& watch : stopping) co_await shared_.Release(watch, listener_);
 }
 
 }  // namespace controllers

@@ -9,10 +9,12 @@
 // takes, and at most kMost of them. No I/O, one thread.
 
 #include <cstddef>
+#include <deque>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
-#include "controllers/usage/recent_map.h"
 #include "pkg/base/clock.h"
 #include "pkg/quota/uid.h"
 
@@ -22,18 +24,30 @@ class RecentVersions {
  public:
   static constexpr std::size_t kMost = 16'384;
 
-  explicit RecentVersions(base::Duration keep) : latest_(keep, kMost) {}
+  explicit RecentVersions(base::Duration keep) : keep_(keep) {}
 
   void OnChanged(base::TimePoint now, const quota::Uid& uid, std::string_view version);
   // True if the object is known to have been stored in a later version than this.
   [[nodiscard]] bool HasLater(base::TimePoint now, const quota::Uid& uid,
                               std::string_view version) const;
   // True if the object changed recently.
-  [[nodiscard]] bool Has(base::TimePoint now, const quota::Uid& uid) const;
+  [[nodiscard]] bool Has(base::TimePoint now, const quota::Uid& uid) const {
+    return Find(now, uid) != nullptr;
+  }
   [[nodiscard]] std::size_t size() const { return latest_.size(); }
 
  private:
-  RecentMap<quota::Uid, std::string, quota::UidHash> latest_;
+  struct Change {
+    std::string version;
+    base::TimePoint at;
+  };
+  // Null if it is forgotten.
+  [[nodiscard]] const Change* Find(base::TimePoint now, const quota::Uid& uid) const;
+
+  base::Duration keep_;
+  std::unordered_map<quota::Uid, Change, quota::UidHash> latest_;
+  // In the order of the changes. An element is ignored if its object has changed again later.
+  std::deque<std::pair<base::TimePoint, quota::Uid>> order_;
 };
 
 }  // namespace controllers

@@ -11,7 +11,6 @@
 #include <memory>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "controllers/usage/class_watch.h"
 #include "controllers/usage/tracked_resource.h"
@@ -28,29 +27,25 @@ class SharedResources {
                                            const api::GroupVersionResource& resource,
                                            const quota::Evaluator& evaluator, UsageListener& user,
                                            TrackedResource::Classes classes);
-  // Nothing is told to `user` any more. Stops the resource if nobody else uses it.
-  base::Task<void> Release(std::shared_ptr<TrackedResource> tracked, UsageListener& user);
-
-  // All resources, present and future, are counted by these rules from now on. Each whose facts may
-  // be others is read again once, whatever quota APIs use it.
-  void Follow(const quota::Rules& rules);
-
   // The same for the classes that the evaluator reads, in this version. REQUIRES: it reads classes.
   std::shared_ptr<ClassWatch> AcquireClasses(TrackingContext context, const quota::QuotaApi& api,
                                              const api::GroupVersionResource& classes,
                                              const quota::Evaluator& evaluator,
                                              UsageListener& user);
-  base::Task<void> ReleaseClasses(std::shared_ptr<ClassWatch> watch, UsageListener& user);
+  // Nothing is told to `user` any more. Stops the watch if nobody else uses it.
+  base::Task<void> Release(std::shared_ptr<SharedWatch> watch, const UsageListener& user);
+
+  // All resources, present and future, are counted by these rules from now on. Each whose facts may
+  // be others is read again once, whatever quota APIs use it.
+  void Follow(const quota::Rules& rules);
 
  private:
-  quota::Rules rules_;
-  // With the name of a quota API, and the revision of the evaluator.
-  using Key = std::tuple<std::string, api::GroupVersionResource, std::uint64_t>;
-  using ClassKey =
-      std::tuple<std::string, api::GroupResource, api::GroupVersionResource, std::uint64_t>;
+  // The name of a quota API, the evaluator's resource and revision, and what is watched for it.
+  using Key = std::tuple<std::string, api::GroupResource, std::uint64_t, api::GroupVersionResource>;
 
+  quota::Rules rules_;
   std::map<Key, std::shared_ptr<TrackedResource>> resources_;
-  std::map<ClassKey, std::shared_ptr<ClassWatch>> classes_;  // with the evaluator's resource
+  std::map<Key, std::shared_ptr<ClassWatch>> classes_;
 };
 
 }  // namespace controllers

@@ -29,18 +29,15 @@ constexpr std::chrono::seconds kReopensAgain{10};
 constexpr std::chrono::seconds kGone{60};
 static_assert(kGone > accounting::HoldFor(accounting::kLongestWebhook));
 
-informers::ReflectorOptions OptionsFor(informers::ReflectorOptions options,
-                                       const api::GroupVersionResource& resource,
-                                       const quota::Evaluator& evaluator) {
-  options.resource = resource;
-  options.fields = evaluator.fields;
-  return options;
-}
-
 quota::Uid UidOf(const json::Value& object) { return quota::Uid::FromText(api::Uid(object)); }
 
 quota::VersionMark VersionOf(const json::Value& object) {
   return quota::VersionMarkOf(api::ResourceVersion(object));
+}
+
+TrackingContext WithGate(TrackingContext context) {
+  context.reflector.lists = context.lists;
+  return context;
 }
 
 // Says which object is meant.
@@ -50,94 +47,48 @@ std::string WithKey(const json::Value& object, const std::string& why) {
 
 }  // namespace
 
-std::unique_ptr<metrics::InformerMetrics> NewInformerMetrics(
-    const TrackingContext& context, std::string name, const api::GroupVersionResource& resource) {
-  if (context.registry == nullptr) return nullptr;
-  const metrics::InformerMetrics::Names names{.name = std::move(name),
-                                              .group = resource.group,
-                                              .version = resource.version,
-                                              .resource = resource.resource};
-  return std::make_unique<metrics::InformerMetrics>(*context.registry, names);
-}
-
-std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& context,
-                                                   api::GroupVersionResource resource,
-                                                   std::vector<std::string> fields,
-                                                   metrics::InformerMetrics* metrics,
-                                                   informers::CollectionSink& sink) {
-  informers::ReflectorOptions options = context.reflector;
-  options.resource = std::move(resource);
-  options.fields = std::move(fields);
-  options.metrics = metrics;
-  return informers::NewReflector(*context.client, *context.scheduler, sink, std::move(options));
-}
-
 TrackedResource::TrackedResource(TrackingContext context, api::GroupVersionResource resource,
-                                 quota::Evaluator evaluator)
-    : context_(std::move(context)),
-      resource_(std::move(resource)),
-      evaluator_(std::move(evaluator)),
-      tasks_(context_.executor),
-      metrics_(NewInformerMetrics(context_, context_.name, resource_)),
+                                 const quota::Evaluator& evaluator)
+    : SharedWatch(WithGate(std::move(context)), std::move(resource), evaluator, evaluator.fields),
       recent_(kRecent),
       gone_(kGone),
-      expiry_(context_.scheduler->NewAlarm()),
-      reading_(context_.scheduler->NewAlarm()),
-      started_(context_.scheduler->Now()) {
-  context_.reflector.lists = context_.lists;
-  reflector_ = NewReflector(context_, resource_, evaluator_.fields, metrics_.get(), *this);
-}
+      expiry_(this->context().scheduler->NewAlarm()),
+      reading_(this->context().scheduler->NewAlarm()),
+      started_(Now()) {}
 
-void TrackedResource::AddUser(UsageListener& user, Classes classes) {
-  users_.Add(user);
-  classes_.emplace_back(&user, std::move(classes));
-}
-
-void TrackedResource::RemoveUser(UsageListener& user) {
-  users_.Remove(user);
-  std::erase_if(classes_, [&](const auto& entry) { return entry.first == &user; });
-}
-
-void TrackedResource::Start() {
-  if (std::exchange(running_, true)) return;
-  tasks_.Spawn("reflector " + resource_.ToString(), [this] { return reflector_->Run(); });
-  tasks_.Spawn("expiry " + resource_.ToString(), [this] { return WatchExpiry(); });
-  tasks_.Spawn("names " + resource_.ToString(), [this] { return ReadUnread(); });
-}
-
-base::Task<void> TrackedResource::Stop() {
-  tasks_.Cancel();
-  co_await tasks_.Join();
+void TrackedResource::StartTasks(base::TaskGroup& tasks) {
+  tasks.Spawn("expiry " + resource().ToString(), [this] { return WatchExpiry(); });
+  tasks.Spawn("names " + resource().ToString(), [this] { return ReadUnread(); });
 }
 
 void TrackedResource::Relist() {
   recent_ = RecentVersions(kRecent);
-  sync_state_.OnRelist();
-  reflector_->Relist();
+  SharedWatch::Relist();
 }
 
 void TrackedResource::Await(const std::string& version) {
-  const base::TimePoint now = context_.scheduler->Now();
-  sync_state_.Await(now, version);
+  const base::TimePoint now = Now();
+  sync_state().Await(now, version);
   if (reopened_ && now - *reopened_ < kReopensAgain) return;
   reopened_ = now;
   LOG(WARNING) << "the server has an object that the watch does not show; opening the watch anew"
-               << " resource=" << resource_.ToString();
-  reflector_->Reopen();
+               << " resource=" << resource().ToString();
+  reflector().Reopen();
 }
 
 bool TrackedResource::ByClass(std::string_view name) const {
-  return evaluator_.classes && evaluator_.classes->concerns && evaluator_.classes->concerns(name);
+  return evaluator().classes && evaluator().classes->concerns &&
+         evaluator().classes->concerns(name);
 }
 
 // True if objects can use something under this name.
 bool TrackedResource::MayCount(std::string_view name) const {
-  return evaluator_.owns(name) || ByClass(name);
+  return evaluator().owns(name) || ByClass(name);
 }
 
 void TrackedResource::Limit(std::string_view name) {
   if (!MayCount(name) || !limited_.Add(name)) return;
-  unread_.OnLimited(name, context_.scheduler->Now());
+  unread_.OnLimited(name, Now());
   if (!unread_.empty()) reading_->Wake();
 }
 
@@ -147,13 +98,13 @@ void TrackedResource::Unlimit(std::string_view name) {
 
 void TrackedResource::OnClasses() {
   for (const auto& [name, times] : limited_.All()) {
-    if (ByClass(name)) unread_.OnClasses(name, context_.scheduler->Now());
+    if (ByClass(name)) unread_.OnClasses(name, Now());
   }
   if (!unread_.empty()) reading_->Wake();
 }
 
 void TrackedResource::Follow(const quota::Rules& rules) {
-  if (std::exchange(rules_, rules) == rules || !evaluator_.by_rules || ledger_.size() == 0) return;
+  if (std::exchange(rules_, rules) == rules || !evaluator().by_rules || ledger_.size() == 0) return;
   outdated_ = true;
   reading_->Wake();
 }
@@ -161,12 +112,12 @@ void TrackedResource::Follow(const quota::Rules& rules) {
 void TrackedResource::BeginList() {
   drift_.reset();  // the new list finds what the resync was looking for
   unread_.OnReadingBegins();
-  sync_state_.OnListBegins();
+  sync_state().OnListBegins();
   // After a relist only its result counts, as after a start: what was shown before may come from
   // the state before a restore of the server.
   gone_ = RecentVersions(kGone);
   newest_.clear();
-  list_began_ = context_.scheduler->Now();
+  list_began_ = Now();
   ledger_.BeginSweep();
 }
 
@@ -180,24 +131,26 @@ void TrackedResource::Upsert(const json::Value& object) {
 }
 
 void TrackedResource::ReportShown(const std::string& ns, const quota::Uid& uid) {
-  if (sync_state_.listed()) users_.OnShown(ns, uid);
-  if (sync_state_.OnShown(newest_)) users_.OnResourceState(evaluator_);
+  for (const User& user : users()) {
+    if (listed()) user.listener->OnShown(ns, uid);
+  }
+  if (sync_state().OnShown(newest_)) TellState();
 }
 
 // Those that one user knows: all users who need them read the same watch.
 const quota::ClassTable* TrackedResource::KnownClasses() const {
-  if (!evaluator_.classes) return nullptr;
-  for (const auto& [user, classes] : classes_) {
-    if (const quota::ClassTable* known = classes()) return known;
+  if (!evaluator().classes) return nullptr;
+  for (const User& user : users()) {
+    if (const quota::ClassTable* known = user.classes()) return known;
   }
   return nullptr;
 }
 
 // The facts as the ledger keeps them.
 base::Result<quota::ObjectFacts> TrackedResource::FactsOf(const json::Value& object) {
-  base::Result<quota::ObjectFacts> facts = evaluator_.facts_of(
+  base::Result<quota::ObjectFacts> facts = evaluator().facts_of(
       object,
-      {.now = context_.scheduler->WallNow(), .limited = limited_.AsFunction(), .rules = rules_});
+      {.now = context().scheduler->WallNow(), .limited = limited_.AsFunction(), .rules = rules_});
   if (facts) unread_.OnLeftOut(limited_.Bound(*facts, KnownClasses()));
   return facts;
 }
@@ -208,7 +161,7 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
   if (!facts) {
     LOG_EVERY_N(WARNING, 100)
         << "object cannot be counted; its namespace's usage is unknown resource="
-        << resource_.ToString() << " object=" << api::KeyOf(object).ToString()
+        << resource().ToString() << " object=" << api::KeyOf(object).ToString()
         << " error=" << json::Quote(facts.error().message);
     const auto change = ledger_.SetUnknown(ns, uid, WithKey(object, facts.error().message),
                                            VersionOf(object), quota::NameMarkOf(api::Name(object)));
@@ -217,7 +170,8 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
   }
   if (!facts->flaw.empty()) {
     LOG_EVERY_N(WARNING, 100) << "object has an amount that cannot be counted resource="
-                              << resource_.ToString() << " object=" << api::KeyOf(object).ToString()
+                              << resource().ToString()
+                              << " object=" << api::KeyOf(object).ToString()
                               << " error=" << json::Quote(facts->flaw);
     facts->flaw = WithKey(object, facts->flaw);
   }
@@ -227,7 +181,7 @@ void TrackedResource::Count(const json::Value& object, const std::string& ns,
   if (has_later) expiry_->Wake();
   if (!change) return;
   change->version = api::ResourceVersion(object);
-  if (change->before) recent_.OnChanged(context_.scheduler->Now(), uid, change->version);
+  if (change->before) recent_.OnChanged(Now(), uid, change->version);
   Report(*change);
 }
 
@@ -235,7 +189,7 @@ void TrackedResource::Remove(const json::Value& object) {
   const quota::Uid uid = UidOf(object);
   const std::string ns(api::Namespace(object));
   const std::string_view version = api::ResourceVersion(object);
-  const base::TimePoint now = context_.scheduler->Now();
+  const base::TimePoint now = Now();
   if (drift_) drift_->OnEvent(uid);
   api::RaiseVersion(newest_, version);
   gone_.OnChanged(now, uid, version);
@@ -247,9 +201,7 @@ void TrackedResource::Remove(const json::Value& object) {
   ReportShown(ns, uid);
 }
 
-bool TrackedResource::IsGone(const quota::Uid& uid) const {
-  return gone_.Has(context_.scheduler->Now(), uid);
-}
+bool TrackedResource::IsGone(const quota::Uid& uid) const { return gone_.Has(Now(), uid); }
 
 bool TrackedResource::Reaches(std::string_view version) const {
   return api::ReachesVersion(newest_, version) ||
@@ -264,7 +216,7 @@ bool TrackedResource::HasShown(std::string_view ns, const quota::Uid& uid,
 }
 
 bool TrackedResource::HasLater(const quota::Uid& uid, std::string_view version) const {
-  return recent_.HasLater(context_.scheduler->Now(), uid, version);
+  return recent_.HasLater(Now(), uid, version);
 }
 
 bool TrackedResource::SweepSome() {
@@ -276,29 +228,34 @@ bool TrackedResource::SweepSome() {
 
 void TrackedResource::EndList() {
   listed_since_ = list_began_;
-  if (sync_state_.OnListEnds()) {
-    LOG(INFO) << "counting resource=" << resource_.ToString() << " objects=" << ledger_.size()
+  if (sync_state().OnListEnds()) {
+    LOG(INFO) << "counting resource=" << resource().ToString() << " objects=" << ledger_.size()
               << " distinct=" << ledger_.distinct_facts();
   }
   unread_.OnReadingEnds();
   for (const quota::LedgerChange& change : ledger_.EndSweep()) Report(change);
-  users_.OnResourceState(evaluator_);
+  TellState();
 }
 
 void TrackedResource::OnState() {
-  sync_state_.OnState(context_.scheduler->Now(), state());
-  users_.OnResourceState(evaluator_);
+  sync_state().OnState(Now(), state());
+  TellState();
 }
 
-void TrackedResource::Report(const quota::LedgerChange& change) {
-  // Before the first complete list nothing is known, so no change is reported.
-  if (sync_state_.listed()) users_.OnUsageChange(evaluator_, change);
+// Before the first complete list nothing is known, so no change is reported.
+void TrackedResource::Report(const quota::LedgerChange& change) const {
+  if (!listed()) return;
+  for (const User& user : users()) user.listener->OnUsageChange(evaluator(), change);
+}
+
+void TrackedResource::TellState() const {
+  for (const User& user : users()) user.listener->OnResourceState(evaluator());
 }
 
 // True if the wall clock was set back since the last call.
 bool TrackedResource::WasSetBack(base::WallTime wall) {
   const base::Duration ahead = std::chrono::duration_cast<base::Duration>(wall.time_since_epoch()) -
-                               context_.scheduler->Now().time_since_epoch();
+                               Now().time_since_epoch();
   const std::optional<base::Duration> before = std::exchange(wall_ahead_, ahead);
   return before && ahead < *before - kClockTolerance;
 }
@@ -307,7 +264,7 @@ base::Task<void> TrackedResource::WatchExpiry() {
   co_await base::DeferCancellation();
   bool too_early = false;
   while (!co_await base::Stopping()) {
-    const base::WallTime wall = context_.scheduler->WallNow();
+    const base::WallTime wall = context().scheduler->WallNow();
     too_early = WasSetBack(wall) || too_early;
     // Facts that expired too early cannot be undone from the ledger, so the objects are read again.
     if (too_early && synced() && !drift_) {
@@ -322,7 +279,7 @@ base::Task<void> TrackedResource::WatchExpiry() {
     }
     base::Duration wait = kLongestExpiryWait;
     if (next) wait = std::min<base::Duration>(wait, *next - wall + std::chrono::milliseconds(1));
-    co_await expiry_->WaitUntil(context_.scheduler->Now() + wait);
+    co_await expiry_->WaitUntil(Now() + wait);
   }
 }
 
@@ -335,19 +292,18 @@ base::Task<void> TrackedResource::ReadUnread() {
       LOG(INFO) << "reading all objects again, because "
                 << (outdated_ ? "the server counts by other rules"
                               : "a quota limits a name that was not counted")
-                << " resource=" << resource_.ToString();
+                << " resource=" << resource().ToString();
       unread_.OnReadingBegins();
       const bool outdated = std::exchange(outdated_, false);
       const auto read = co_await Resync(kSettle, Depth::kWhole);
       const bool ended = read && read->has_value();
       outdated_ = outdated_ || (outdated && !ended);
-      if (ended && unread_.OnReadingEnds()) users_.OnResourceState(evaluator_);
+      if (ended && unread_.OnReadingEnds()) TellState();
       again = ended && (!unread_.empty() || outdated_);
     }
     if (again) continue;
     const bool idle = unread_.empty() && !outdated_;
-    co_await reading_->WaitUntil(idle ? base::TimePoint::max()
-                                      : context_.scheduler->Now() + kReadsAgain);
+    co_await reading_->WaitUntil(idle ? base::TimePoint::max() : Now() + kReadsAgain);
   }
 }
 
@@ -358,11 +314,11 @@ base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(bas
   // Those that the recounts after the last resync found.
   const std::size_t wrong = ledger_.TakeWrongSums();
   LOG_IF(ERROR, wrong > 0) << "sums were wrong and are right now; this is a defect resource="
-                           << resource_.ToString() << " sums=" << wrong;
+                           << resource().ToString() << " sums=" << wrong;
   drift_.emplace(ledger_);
   base::Result<void> done = co_await ListVersions(depth);
   while (done && drift_ && drift_->LookForVanished()) co_await base::NextTurn();
-  if (done && drift_ && drift_->HasSuspects()) co_await context_.scheduler->Sleep(settle);
+  if (done && drift_ && drift_->HasSuspects()) co_await context().scheduler->Sleep(settle);
   if (done) done = co_await ReadSuspects();
   if (!done) {
     drift_.reset();
@@ -381,11 +337,18 @@ base::Task<base::Result<std::optional<DriftReport>>> TrackedResource::Resync(bas
   co_return std::optional<DriftReport>(std::move(report));
 }
 
+informers::ReflectorOptions TrackedResource::ListOptions() const {
+  informers::ReflectorOptions options = context().reflector;
+  options.resource = resource();
+  options.fields = evaluator().fields;
+  return options;
+}
+
 base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
-  informers::ReflectorOptions options = OptionsFor(context_.reflector, resource_, evaluator_);
+  informers::ReflectorOptions options = ListOptions();
   if (depth == Depth::kVersions) options.fields.clear();
   const auto listed = co_await informers::ListAll(
-      *context_.client, *context_.scheduler, std::move(options),
+      *context().client, *context().scheduler, std::move(options),
       [this, depth](const json::Value& object) {
         if (!drift_) return;
         const quota::Uid uid = UidOf(object);
@@ -413,7 +376,7 @@ base::Task<base::Result<void>> TrackedResource::ListVersions(Depth depth) {
 base::Task<base::Result<void>> TrackedResource::ReadSuspects() {
   constexpr std::size_t kMostLists = 32;
   if (!drift_) co_return base::Result<void>();
-  const informers::ReflectorOptions all = OptionsFor(context_.reflector, resource_, evaluator_);
+  const informers::ReflectorOptions all = ListOptions();
   std::vector<informers::ReflectorOptions> lists;
   for (const api::ObjectKey& object : drift_->Unread(kMostLists + 1)) {
     informers::ReflectorOptions& one = lists.emplace_back(all);
@@ -423,7 +386,7 @@ base::Task<base::Result<void>> TrackedResource::ReadSuspects() {
   if (lists.size() > kMostLists) lists = {all};
   for (const informers::ReflectorOptions& list : lists) {
     const auto read = co_await informers::ListAll(
-        *context_.client, *context_.scheduler, list,
+        *context().client, *context().scheduler, list,
         [this](const json::Value& object) { TakeRead(object); }, [] {});
     if (!read) co_return read.error();
   }

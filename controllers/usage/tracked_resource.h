@@ -1,13 +1,11 @@
 #pragma once
 
-// One tracked resource: its reflector, its ledger, its state and age. If it fails, it keeps what it
-// knows and reports the failure. No other resource is affected. Several quota APIs may use it
-// (shared_resources.h).
+// One tracked resource: its watch, its ledger and its age. If it fails, it keeps what it knows and
+// reports the failure. No other resource is affected.
 //
 // Single-threaded. Stop() must have returned before it is destroyed.
 
-#include <chrono>
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,64 +15,18 @@
 
 #include "controllers/usage/drift_finder.h"
 #include "controllers/usage/recent_versions.h"
-#include "controllers/usage/sync_state.h"
+#include "controllers/usage/shared_watch.h"
 #include "controllers/usage/unread_names.h"
-#include "controllers/usage/usage_listener.h"
-#include "informers/reflector.h"
-#include "pkg/api/resource.h"
-#include "pkg/base/scheduler.h"
-#include "pkg/base/task_group.h"
-#include "pkg/client/api_client.h"
-#include "pkg/client/event_recorder.h"
-#include "pkg/metrics/informer_metrics.h"
-#include "pkg/quota/evaluator.h"
 #include "pkg/quota/ledger.h"
 #include "pkg/quota/limited_names.h"
 
 namespace controllers {
 
-// What a tracked resource needs from its environment. All of it must outlive the resource.
-struct TrackingContext {
-  base::asio::any_io_executor executor;
-  base::Scheduler* scheduler = nullptr;
-  client::ApiClient* client = nullptr;
-  // the defaults; resource and fields are set for each resource
-  informers::ReflectorOptions reflector;
-  base::Gate* lists = nullptr;              // of tracked resources; may be absent
-  std::string name;                         // the quota API's name, for the informers in metrics
-  metrics::Registry* registry = nullptr;    // may be absent
-  client::EventRecorder* events = nullptr;  // may be absent
-};
-
-// The metrics of one watched collection, under this informer name; null without a registry.
-std::unique_ptr<metrics::InformerMetrics> NewInformerMetrics(
-    const TrackingContext& context, std::string name, const api::GroupVersionResource& resource);
-
-// The reflector of one collection. `metrics` (may be null) and the sink must outlive it.
-std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& context,
-                                                   api::GroupVersionResource resource,
-                                                   std::vector<std::string> fields,
-                                                   metrics::InformerMetrics* metrics,
-                                                   informers::CollectionSink& sink);
-
-class TrackedResource final : public informers::CollectionSink {
+class TrackedResource final : public SharedWatch {
  public:
-  // Returns the classes that the evaluator reads; null if they are not known.
-  using Classes = std::function<const quota::ClassTable*()>;
-
   TrackedResource(TrackingContext context, api::GroupVersionResource resource,
-                  quota::Evaluator evaluator);
+                  const quota::Evaluator& evaluator);
 
-  // `user` is told of changes from now on, but not of what was listed before. Users may know
-  // classes at different times.
-  void AddUser(UsageListener& user, Classes classes);
-  void RemoveUser(UsageListener& user);
-  [[nodiscard]] bool used() const { return !users_.empty(); }
-  // True for the user that was added before all others that there are now. It resyncs the resource.
-  [[nodiscard]] bool IsFirst(const UsageListener& user) const { return users_.IsFirst(user); }
-
-  void Start();  // no effect after the first call
-  base::Task<void> Stop();
   // As Ledger::SetGroups().
   void SetGroups(std::string_view ns, std::vector<std::string> groups) {
     ledger_.SetGroups(ns, std::move(groups));
@@ -92,8 +44,7 @@ class TrackedResource final : public informers::CollectionSink {
   [[nodiscard]] std::optional<base::TimePoint> UnreadSince(std::string_view name) const {
     return unread_.Since(name);
   }
-  // Lists again, because the server was restored to an earlier state.
-  void Relist();
+  void Relist() override;
   // Call if the server has an object of this version and the watch has not shown it. The watch
   // counts as behind until it shows that version, but not longer than accounting::kAwaitsShown.
   // Opens the watch anew, unless that was done a moment ago: the watch may only be slow.
@@ -108,16 +59,11 @@ class TrackedResource final : public informers::CollectionSink {
   // are suspects, it waits `settle` for the watch. Errors: a list failed, and nothing was changed.
   base::Task<base::Result<std::optional<DriftReport>>> Resync(base::Duration settle, Depth depth);
 
-  [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
-  [[nodiscard]] const quota::Evaluator& evaluator() const { return evaluator_; }
   [[nodiscard]] const quota::Ledger& ledger() const { return ledger_; }
-  [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
-  // True if the ledger is complete and current.
-  [[nodiscard]] bool synced() const { return sync_state_.synced(); }
   [[nodiscard]] base::TimePoint started() const { return started_; }
   // As SyncState::BehindUntil(). The listener is told when an awaited version is shown.
   [[nodiscard]] base::TimePoint behind_until() const {
-    return sync_state_.BehindUntil(context_.scheduler->Now(), state());
+    return sync_state().BehindUntil(Now(), state());
   }
 
   // True if the object is known to have changed since it had this resourceVersion.
@@ -150,6 +96,8 @@ class TrackedResource final : public informers::CollectionSink {
   void OnState() override;
 
  private:
+  void StartTasks(base::TaskGroup& tasks) override;
+  [[nodiscard]] informers::ReflectorOptions ListOptions() const;
   base::Task<void> WatchExpiry();
   base::Task<void> ReadUnread();
   [[nodiscard]] bool MayCount(std::string_view name) const;
@@ -160,24 +108,16 @@ class TrackedResource final : public informers::CollectionSink {
   base::Task<base::Result<void>> ReadSuspects();
   void TakeRead(const json::Value& object);
   bool WasSetBack(base::WallTime wall);
-  void Report(const quota::LedgerChange& change);
+  void Report(const quota::LedgerChange& change) const;
+  void TellState() const;
   void ReportShown(const std::string& ns, const quota::Uid& uid);
   void Count(const json::Value& object, const std::string& ns, const quota::Uid& uid);
 
-  TrackingContext context_;
-  api::GroupVersionResource resource_;
-  quota::Evaluator evaluator_;
-  UsageListeners users_;
-  std::vector<std::pair<const UsageListener*, Classes>> classes_;  // as each user knows them
-  bool running_ = false;
   quota::LimitedNames limited_;
   UnreadNames unread_;
   quota::Rules rules_;
   bool outdated_ = false;  // held facts were made by other rules
   quota::Ledger ledger_;
-  base::TaskGroup tasks_;
-  std::unique_ptr<metrics::InformerMetrics> metrics_;
-  std::unique_ptr<informers::Reflector> reflector_;
   RecentVersions recent_;
   RecentVersions gone_;
   std::string newest_;
@@ -188,7 +128,6 @@ class TrackedResource final : public informers::CollectionSink {
   std::optional<DriftFinder> drift_;      // set during a resync
   // how far it was ahead of the monotonic clock at the last check
   std::optional<base::Duration> wall_ahead_;
-  SyncState sync_state_;
   base::TimePoint started_{};
   std::optional<base::TimePoint> reopened_;  // the last time that Await() did so
 };
