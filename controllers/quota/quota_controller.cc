@@ -7,8 +7,6 @@
 namespace controllers {
 namespace {
 
-// Quotas that a walk visits in one turn of the event loop: some hundred microseconds.
-constexpr std::size_t kQuotasAStep = 64;
 // An object that appears, or grows, under its own reservation seldom changes `used`: the amount
 // moves from reserved to observed. So one recount serves all such events of this time.
 constexpr base::Duration kGathers = std::chrono::milliseconds(20);
@@ -34,66 +32,59 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       accounts_(*context_.scheduler, options_.identity, options_.crowd),
       log_once_(api.name, *context_.scheduler),
       store_(api.name, *this, api.form),
-      own_namespace_(store_),
-      cluster_(api.form.cluster ? NewClusterReach() : nullptr),
-      reach_(cluster_ ? static_cast<const Reach&>(*cluster_) : own_namespace_),
       tracker_(context_, api_, served, shared, *this,
                options.guarded != nullptr && !api.form.cluster),
       usage_(*context_.scheduler, *context_.client, served, tracker_, stalls_),
       parts_{context_, api_, options_, store_, tracker_, usage_, accounts_, log_once_, observer},
-      reporter_(context_, api_, options_, store_, tracker_,
-                [this] { return quotas_->state().trouble.has_value(); }),
-      largest_(cluster_ ? std::make_unique<LargestNamespaces>(
-                              *context_.scheduler, *cluster_, store_, usage_,
-                              [this](const api::ObjectKey& key) { queue_.Add(key); })
-                        : nullptr),
-      enforcement_(NewEnforcement()),
-      cluster_status_(cluster_ ? std::make_optional<ClusterStatus>(*cluster_, store_, reporter_,
-                                                                   *largest_, enforcement_.get(),
-                                                                   options_)
-                               : std::nullopt),
-      walk_wanted_(context_.scheduler->NewAlarm()),
       quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
       quotas_(NewReflector(context_, api_.resource, api_.fields, quota_metrics_.get(), store_)),
-      writer_(parts_, *quotas_, stalls_),
       queue_(*context_.scheduler,
              {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}, .seed = options.seed},
              queue_observer),
+      enforcement_(NewEnforcement()),
+      // ClusterQuotas have a condition that says so, and their events repeat it.
+      reporter_(
+          context_, api_, options_, store_, tracker_,
+          api.form.cluster ? nullptr : enforcement_.get(),
+          [this] { return quotas_->state().trouble.has_value(); },
+          [this](const api::ObjectKey& key) {
+            if (cluster_) queue_.Add(key);
+          }),
+      cluster_(api.form.cluster ? std::make_unique<Cluster>(*this) : nullptr),
+      own_namespace_(store_),
+      reach_(cluster_ ? static_cast<const Reach&>(cluster_->reach) : own_namespace_),
+      walk_(*context_.scheduler, store_, tracker_, accounts_, queue_, reporter_,
+            cluster_ ? &cluster_->reach : nullptr, cluster_ ? &cluster_->status : nullptr),
+      writer_(parts_, *quotas_, stalls_, reporter_, cluster_ ? &cluster_->reach : nullptr),
       reservations_(parts_, reach_, writer_,
                     [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); }),
-      recounter_(parts_, writer_, reporter_, cluster_status_ ? &*cluster_status_ : nullptr),
+      recounter_(parts_, writer_, reporter_, cluster_ ? &cluster_->status : nullptr),
       resync_(*context_.scheduler, tracker_, log_once_, observer, options_,
-              [this] { Pending().recount_all = true; }) {
-  // ClusterQuotas have a condition that says so, and their events repeat it.
-  if (!cluster_) reporter_.SetEnforcement(enforcement_.get());
-  writer_.SetWriteListener([this](const quota::Quota& quota, const base::Error* refusal) {
-    reporter_.OnWrite(quota.key, refusal != nullptr ? refusal->message : "");
-  });
-  if (!cluster_) return;
-  usage_.SetLabels(cluster_.get());
-  child_looks_.emplace(
-      *context_.scheduler, *cluster_, *cluster_status_, store_, accounts_,
-      [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); });
-  writer_.SetPutBackListener([this] { cluster_->Relist(); });
-  reporter_.SetListener([this](const api::ObjectKey& key) { queue_.Add(key); });
+              [this] { walk_.RecountAll(); }) {
+  if (cluster_) usage_.SetLabels(&cluster_->reach);
 }
 
-std::unique_ptr<ClusterReach> QuotaController::NewClusterReach() {
+QuotaController::Cluster::Cluster(QuotaController& of)
+    : reach(of.context_, of.ReachHooks()),
+      largest(*of.context_.scheduler, reach, of.store_, of.usage_, of.queue_),
+      status(reach, of.store_, of.reporter_, largest, of.enforcement_.get(), of.options_) {}
+
+ClusterReach::Hooks QuotaController::ReachHooks() {
   ClusterReach::Hooks hooks;
   hooks.set_groups = [this](const std::string& ns, std::vector<std::string> groups) {
     tracker_.SetGroups(ns, std::move(groups));
     if (listener_ != nullptr) listener_->OnReachOf(ns);
   };
   hooks.on_moved = [this](const api::ObjectKey& key) { queue_.Add(key); };
-  hooks.on_promises = [this](const auto& quota) { TellChildren(quota); };
+  hooks.on_promises = [this](const std::string& quota) { walk_.OnParent(quota); };
   hooks.on_state = [this] {
     reporter_.OnResourceState();
-    Pending().report_all = true;
+    walk_.ReportAll();
   };
   if (options_.guarded) {
     hooks.limited_by = [this](const quota::ResourceList& hard) { return tracker_.LimitedBy(hard); };
   }
-  return std::make_unique<ClusterReach>(context_, std::move(hooks));
+  return hooks;
 }
 
 std::unique_ptr<EnforcementWatch> QuotaController::NewEnforcement() {
@@ -108,13 +99,15 @@ base::Task<void> QuotaController::Run() {
   base::TaskGroup sources(context_.executor);
   base::TaskGroup workers(context_.executor);
   sources.Spawn("quotas " + api_.name, [this] { return quotas_->Run(); });
-  if (cluster_) sources.Spawn("reach " + api_.name, [this] { return cluster_->Run(); });
-  if (largest_) sources.Spawn("largest " + api_.name, [this] { return largest_->Run(); });
+  if (cluster_) {
+    sources.Spawn("reach " + api_.name, [this] { return cluster_->reach.Run(); });
+    sources.Spawn("largest " + api_.name, [this] { return cluster_->largest.Run(); });
+  }
   if (enforcement_)
     sources.Spawn("enforcement " + api_.name, [this] { return enforcement_->Run(); });
   sources.Spawn("tracker " + api_.name, [this] { return tracker_.Run(); });
   sources.Spawn("reporter " + api_.name, [this] { return reporter_.Run(); });
-  sources.Spawn("walk " + api_.name, [this] { return WalkQuotas(); });
+  sources.Spawn("walk " + api_.name, [this] { return walk_.Run(); });
   sources.Spawn("resync " + api_.name, [this] { return resync_.Run(); });
   for (std::size_t i = 0; i < options_.workers; ++i) {
     workers.Spawn("worker " + api_.name, [this] { return Work(); });
@@ -140,7 +133,7 @@ bool QuotaController::Ready(std::string* why) const {
            (trouble() ? ": " + trouble()->message : std::string());
     return false;
   }
-  if (cluster_ && !cluster_->synced() && !cluster_->trouble()) {
+  if (cluster_ && !cluster_->reach.synced() && !cluster_->reach.trouble()) {
     *why = "namespaces are still being listed";
     return false;
   }
@@ -157,14 +150,14 @@ bool QuotaController::NotServed() const {
 
 void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   tracker_.OnQuota(before, after);
-  if (cluster_) cluster_->OnQuota(before, after);
+  if (cluster_) cluster_->reach.OnQuota(before, after);
   if (listener_ != nullptr) listener_->OnClusterQuota(before, after);
   if (options_.on_quota) options_.on_quota(after != nullptr ? after->key : before->key);
   const bool renamed = before == nullptr || after == nullptr || before->hard != after->hard;
   if (renamed || LimitsElsewhere(*before, *after)) NoticeConstraints();
   reporter_.OnQuota(before, after);
   if (after == nullptr) {
-    if (largest_) largest_->Forget(before->key);
+    if (cluster_) cluster_->largest.Forget(before->key);
     accounts_.Forget(before->key);
     log_once_.Forget(before->key.ToString());
     return;
@@ -176,12 +169,12 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   log_once_.Set("list of", after->key.ToString(), account.rejected);
   log_once_.Set("stored status of", after->key.ToString(), after->garbage.why);
   if (cluster_ && (before == nullptr || before->status != after->status)) {
-    largest_->OnUsed(after->key);
-    TellChildren(after->key.name);
+    cluster_->largest.OnUsed(after->key);
+    walk_.OnParent(after->key.name);
   }
   if (cluster_) {
     const quota::Quota& decisive = account.Decisive(*after);
-    cluster_->SetPromised(after->key.name, quota::Promised(decisive, decisive.status.used));
+    cluster_->reach.SetPromised(after->key.name, quota::Promised(decisive, decisive.status.used));
   }
   const bool respecified = renamed || before->selector != after->selector ||
                            before->unreadable.why != after->unreadable.why;
@@ -190,16 +183,12 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   queue_.AddAfter(after->key, recounter_.hold());
 }
 
-void QuotaController::TellChildren(const std::string& parent) {
-  if (child_looks_->OnParent(parent)) walk_wanted_->Wake();
-}
-
 void QuotaController::NoticeConstraints() {
   if (store_.synced() && options_.on_constrained) options_.on_constrained();
 }
 
 void QuotaController::OnQuotasSynced() {
-  if (cluster_) cluster_->OnQuotasSynced();
+  if (cluster_) cluster_->reach.OnQuotasSynced();
   NoticeConstraints();
   LOG(INFO) << "quotas listed quota_api=" << api_.name << " quotas=" << store_.size();
 }
@@ -251,7 +240,7 @@ void QuotaController::ChangeEvaluator(const api::GroupResource& resource,
                          [&](const quota::Quota& quota) { quotas.push_back(&quota); });
   const auto limiting = tracker_.OnEvaluator(before, after, quotas);
   for (const quota::Quota* quota : limiting) {
-    if (cluster_) cluster_->OnEvaluator(*quota);
+    if (cluster_) cluster_->reach.OnEvaluator(*quota);
     reporter_.LookSoon(quota->key);
     queue_.Add(quota->key);
   }
@@ -270,80 +259,27 @@ void QuotaController::OnResourceState(const quota::Evaluator& evaluator) {
   tracker_.OnResourceState();
   NoticeConstraints();
   reporter_.OnResourceState();
-  Pending().states.insert_or_assign(BroadChanges::KeyOf(evaluator), evaluator);
+  walk_.OnResourceState(evaluator);
 }
 
 void QuotaController::OnClassChange(const quota::Evaluator& evaluator, const std::string& name) {
   tracker_.OnClasses();
-  // nothing is counted yet, so no quota depends on the class
-  if (tracker_.Find(evaluator.resource) == nullptr) return;
-  const auto changed =
-      Pending()
-          .classes.try_emplace(BroadChanges::KeyOf(evaluator), BroadChanges::Classes{evaluator, {}})
-          .first;
-  changed->second.names.insert(name);
+  // Until objects are counted, no quota depends on the class.
+  if (tracker_.Find(evaluator.resource) != nullptr) walk_.OnClassChange(evaluator, name);
 }
 
 void QuotaController::OnClassState(const quota::Evaluator& evaluator) {
   tracker_.OnClasses();
   tracker_.OnResourceState();
   reporter_.OnResourceState();
-  Pending().class_states.insert_or_assign(BroadChanges::KeyOf(evaluator), evaluator);
+  walk_.OnClassState(evaluator);
 }
 
 void QuotaController::SetSlowestWebhook(base::Duration slowest) {
   accounts_.author.webhook = std::chrono::ceil<std::chrono::seconds>(
       std::min<base::Duration>(slowest, accounting::kLongestWebhook));
   recounter_.SetHold(accounting::HoldFor(accounts_.author.webhook));
-  Pending().recount_all = true;
-}
-
-BroadChanges& QuotaController::Pending() {
-  walk_wanted_->Wake();
-  return pending_ ? *pending_ : pending_.emplace();
-}
-
-base::Task<void> QuotaController::WalkQuotas() {
-  co_await base::DeferCancellation();
-  while (!co_await base::Stopping()) {
-    if (child_looks_ && child_looks_->TellSome()) {
-      co_await base::NextTurn();
-      continue;
-    }
-    if (!pending_) {
-      co_await walk_wanted_->WaitUntil(base::TimePoint::max());
-      continue;
-    }
-    const BroadChanges changes = *std::exchange(pending_, std::nullopt);
-    QuotaStore::Place place;
-    for (bool more = true; more;) {
-      more = store_.VisitSome(place, kQuotasAStep,
-                              [&](const quota::Quota& quota) { Visit(quota, changes); });
-      co_await base::NextTurn();
-      if (co_await base::Stopping()) co_return;
-    }
-  }
-}
-
-void QuotaController::Visit(const quota::Quota& quota, const BroadChanges& changes) {
-  bool report = changes.report_all;
-  for (const auto& [key, evaluator] : changes.states) {
-    report = report || tracker_.OwnsAny(evaluator, quota.hard);
-  }
-  for (const auto& [key, evaluator] : changes.class_states) {
-    report = report || !quota::NamesOfClasses(evaluator, quota.hard).empty();
-  }
-  bool recount = changes.recount_all || report;
-  for (const auto& [key, changed] : changes.classes) {
-    // Skip quotas whose objects do not refer to the class: their usage does not depend on it.
-    const TrackedResource* tracked = tracker_.Find(changed.evaluator.resource);
-    const bool named = !quota::NamesOfClasses(changed.evaluator, quota.hard).empty();
-    const bool refers = tracked != nullptr && named &&
-                        tracked->ledger().RefersToAny(quota::SpaceOf(quota.key), changed.names);
-    recount = recount || refers;
-  }
-  if (report) reporter_.LookSoon(quota.key);
-  if (recount) queue_.Add(quota.key);
+  walk_.RecountAll();
 }
 
 base::Task<void> QuotaController::Work() {

@@ -10,13 +10,12 @@
 #include <string>
 
 #include "controllers/quota/base/controller_options.h"
-#include "controllers/quota/broad_changes.h"
-#include "controllers/quota/child_looks.h"
 #include "controllers/quota/cluster/cluster_listener.h"
 #include "controllers/quota/cluster/cluster_reach.h"
 #include "controllers/quota/cluster/cluster_status.h"
 #include "controllers/quota/cluster/largest_namespaces.h"
 #include "controllers/quota/events/quota_reporter.h"
+#include "controllers/quota/quota_walk.h"
 #include "controllers/quota/recounter.h"
 #include "controllers/quota/reservations.h"
 #include "controllers/quota/resync.h"
@@ -27,7 +26,7 @@ namespace controllers {
 
 class QuotaController final : public QuotaListener, public UsageListener {
  public:
-  // `api`, `served`, `shared`, `observer` and what `context` points to must outlive the controller.
+  // All references, and what `context` points to, must outlive the controller.
   QuotaController(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
                   SharedResources& shared, ControllerObserver& observer,
                   const QuotaControllerOptions& options,
@@ -54,11 +53,11 @@ class QuotaController final : public QuotaListener, public UsageListener {
   [[nodiscard]] const Reach& reach() const { return reach_; }
   // Where ClusterQuotas limit each resource; null if the quotas are namespaced.
   [[nodiscard]] const quota::LimitedPlaces* places() const {
-    return cluster_ == nullptr ? nullptr : &cluster_->places();
+    return cluster_ == nullptr ? nullptr : &cluster_->reach.places();
   }
   // True if all quotas are known, and all namespaces that they may reach.
   [[nodiscard]] bool KnowsReach() const {
-    return store_.synced() && (cluster_ == nullptr || cluster_->synced());
+    return store_.synced() && (cluster_ == nullptr || cluster_->reach.synced());
   }
   [[nodiscard]] const ObservedUsage& usage() const { return usage_; }
   [[nodiscard]] const QuotaConditions& conditions() const { return reporter_.conditions(); }
@@ -79,30 +78,31 @@ class QuotaController final : public QuotaListener, public UsageListener {
   // once.
   void ChangeEvaluator(const api::GroupResource& resource, const std::function<void()>& change);
   // The answers of `guarded` have changed.
-  void OnGuards() { Pending().recount_all = true; }
+  void OnGuards() { walk_.RecountAll(); }
   // The set `exempt` has changed.
-  void OnExempt() { Pending().report_all = true; }
+  void OnExempt() { walk_.ReportAll(); }
   // `leading` became true: all quotas are checked.
   void OnLeading() {
     if (enforcement_) enforcement_->Restart();
-    Pending().report_all = true;
+    walk_.ReportAll();
   }
   // Sets the timeout of the slowest validating webhook of others. The API server may store an
   // object only after it, so reservations are held for longer.
   void SetSlowestWebhook(base::Duration slowest);
 
  private:
+  // What only quotas have that reach many namespaces.
+  struct Cluster {
+    explicit Cluster(QuotaController& of);
+    ClusterReach reach;
+    LargestNamespaces largest;
+    ClusterStatus status;
+  };
+
   base::Task<void> Work();
-  // Passes changes that affect many quotas to each quota, in steps. One walk covers all changes
-  // that were collected before. Changes during a walk wait for the next one.
-  base::Task<void> WalkQuotas();
-  BroadChanges& Pending();  // the changes for the next walk
-  std::unique_ptr<ClusterReach> NewClusterReach();
+  ClusterReach::Hooks ReachHooks();
   std::unique_ptr<EnforcementWatch> NewEnforcement();
-  void Visit(const quota::Quota& quota, const BroadChanges& changes);
   void NoticeConstraints();
-  // As ChildLooks::OnParent().
-  void TellChildren(const std::string& parent);
 
   TrackingContext context_;
   const quota::QuotaApi& api_;
@@ -111,23 +111,19 @@ class QuotaController final : public QuotaListener, public UsageListener {
   Accounts accounts_;
   OnceLog log_once_;
   QuotaStore store_;
-  OwnNamespace own_namespace_;
-  std::unique_ptr<ClusterReach> cluster_;  // null: the quotas are namespaced
-  const Reach& reach_;
   Tracker tracker_;
   ObservedUsage usage_;
   ControllerParts parts_;
-  QuotaReporter reporter_;
-  std::unique_ptr<LargestNamespaces> largest_;     // set if cluster_ is
-  std::unique_ptr<EnforcementWatch> enforcement_;  // null: this daemon does not enforce, or know
-  std::optional<ClusterStatus> cluster_status_;    // set if cluster_ is
-  std::optional<ChildLooks> child_looks_;          // set if cluster_ is
-  std::optional<BroadChanges> pending_;            // for the next walk
-  std::unique_ptr<base::Alarm> walk_wanted_;
   std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
   std::unique_ptr<informers::Reflector> quotas_;
-  StatusWriter writer_;
   queue::AsyncQueue<api::ObjectKey> queue_;
+  std::unique_ptr<EnforcementWatch> enforcement_;  // null: this daemon does not enforce, or know
+  QuotaReporter reporter_;
+  std::unique_ptr<Cluster> cluster_;  // null: the quotas are namespaced
+  OwnNamespace own_namespace_;
+  const Reach& reach_;
+  QuotaWalk walk_;
+  StatusWriter writer_;
   Reservations reservations_;
   Recounter recounter_;
   Resync resync_;

@@ -93,8 +93,9 @@ void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& wri
 // refusals are noted here, and not where recounts fail.
 void StatusWriter::Tell(const quota::Quota& quota, const base::Error* error) {
   if (error != nullptr && !client::IsRefusedForGood(*error)) return;
-  parts_.log_once.Set("status of", quota.key.ToString(), error != nullptr ? error->message : "");
-  if (on_write_) on_write_(quota, error);
+  const std::string refused = error != nullptr ? error->message : "";
+  parts_.log_once.Set("status of", quota.key.ToString(), refused);
+  reporter_.OnWrite(quota.key, refused);
 }
 
 base::Result<quota::Quota> StatusWriter::TakeWritten(PendingWrite& write, const json::Value& answer,
@@ -166,7 +167,7 @@ void StatusWriter::OnPutBack() {
   refreshed_.clear();
   quotas_.Relist();
   parts_.tracker.Relist();
-  if (on_put_back_) on_put_back_();
+  if (reach_ != nullptr) reach_->Relist();
 }
 
 bool StatusWriter::Current() const {

@@ -6,24 +6,27 @@
 // Single-threaded.
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "controllers/quota/cluster/cluster_reach.h"
 #include "controllers/quota/controller_parts.h"
+#include "controllers/quota/events/quota_reporter.h"
 #include "controllers/usage/stall_detector.h"
 
 namespace controllers {
 
 class StatusWriter {
  public:
-  // `quotas` watches the quotas. All references must outlive it.
+  // `quotas` watches the quotas. `reporter` is told of each write that was made, and of each that
+  // the server refuses for a reason that lasts, such as a missing right or an admission policy.
+  // `reach` is null if the quotas are namespaced. All references must outlive it.
   StatusWriter(const ControllerParts& parts, informers::Reflector& quotas,
-               const StallDetector& stalls)
-      : parts_(parts), quotas_(quotas), stalls_(stalls) {}
+               const StallDetector& stalls, QuotaReporter& reporter, ClusterReach* reach)
+      : parts_(parts), quotas_(quotas), stalls_(stalls), reporter_(reporter), reach_(reach) {}
 
   // Returns the quota that the write made, and gives it to the store. Commits or aborts the write
   // in its account as soon as its outcome is known. Errors: kConflict also if the quota has
@@ -41,12 +44,6 @@ class StatusWriter {
   // An answer has proved that the server was restored to an earlier state. Watches that resume
   // would show nothing that was stored since, so everything is listed again, at most once a minute.
   void OnPutBack();
-  // Sets what else must list again then.
-  void SetPutBackListener(std::function<void()> listener) { on_put_back_ = std::move(listener); }
-  // Sets who is told of each write that was made, and of each that the server refuses for a reason
-  // that lasts, such as a missing right or an admission policy. `refusal` is null after a write.
-  using WriteListener = std::function<void(const quota::Quota& quota, const base::Error* refusal)>;
-  void SetWriteListener(WriteListener listener) { on_write_ = std::move(listener); }
   // The error of a write whose quota has changed.
   static base::Error Changed(const quota::Quota& quota);
 
@@ -73,10 +70,10 @@ class StatusWriter {
   const ControllerParts& parts_;
   informers::Reflector& quotas_;
   const StallDetector& stalls_;
+  QuotaReporter& reporter_;
+  ClusterReach* reach_;
   // namespaces that were read live while not Current()
   std::unordered_map<std::string, Listed> refreshed_;
-  std::function<void()> on_put_back_ = nullptr;
-  WriteListener on_write_ = nullptr;
   // The last time that OnPutBack() listed again, and the version of the quotas' watch then.
   std::optional<base::TimePoint> put_back_at_;
   std::string put_back_from_;

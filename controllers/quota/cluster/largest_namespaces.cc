@@ -56,15 +56,6 @@ json::Array ToArray(const std::vector<UsingNamespace>& largest) {
 
 }  // namespace
 
-LargestNamespaces::LargestNamespaces(base::Scheduler& scheduler, const ClusterReach& reach,
-                                     const QuotaStore& store, const ObservedUsage& usage,
-                                     std::function<void(const api::ObjectKey& key)> on_found)
-    : reach_(reach),
-      store_(store),
-      usage_(usage),
-      on_found_(std::move(on_found)),
-      due_(scheduler) {}
-
 void LargestNamespaces::OnUsed(const api::ObjectKey& key) {
   due_.AddAfter(key, found_.contains(key) ? kAgain : kAtFirst);
 }
@@ -104,7 +95,7 @@ base::Task<void> LargestNamespaces::LookAt(api::ObjectKey key) {
   const auto known = found_.find(key);
   if (known != found_.end() && known->second == array) co_return;
   found_[key] = std::move(array);
-  on_found_(key);
+  queue_.Add(key);
 }
 
 }  // namespace controllers

@@ -5,7 +5,6 @@
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -22,11 +21,11 @@ namespace controllers {
 class LargestNamespaces {
  public:
   static constexpr std::size_t kMost = 20;
-  // All references must outlive it. `on_found` is called when the namespaces or their usage differ
-  // from the last result.
+  // All references must outlive it. A quota goes into `queue` when the namespaces or their usage
+  // differ from the last result.
   LargestNamespaces(base::Scheduler& scheduler, const ClusterReach& reach, const QuotaStore& store,
-                    const ObservedUsage& usage,
-                    std::function<void(const api::ObjectKey& key)> on_found);
+                    const ObservedUsage& usage, queue::AsyncQueue<api::ObjectKey>& queue)
+      : reach_(reach), store_(store), usage_(usage), queue_(queue), due_(scheduler) {}
 
   // The usage of the quota has changed. Searches again after a while.
   void OnUsed(const api::ObjectKey& key);
@@ -42,7 +41,7 @@ class LargestNamespaces {
   const ClusterReach& reach_;
   const QuotaStore& store_;
   const ObservedUsage& usage_;
-  std::function<void(const api::ObjectKey& key)> on_found_;
+  queue::AsyncQueue<api::ObjectKey>& queue_;
   queue::AsyncQueue<api::ObjectKey> due_;
   std::map<api::ObjectKey, json::Array> found_;
 };

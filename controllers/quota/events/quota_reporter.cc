@@ -49,13 +49,17 @@ std::string OfDefinedNames(const std::string& message) {
 
 QuotaReporter::QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
                              const QuotaControllerOptions& options, const QuotaStore& store,
-                             const Tracker& tracker, std::function<bool()> server_away)
+                             const Tracker& tracker, const EnforcementWatch* enforcement,
+                             std::function<bool()> server_away,
+                             std::function<void(const api::ObjectKey& key)> on_told)
     : context_(context),
       api_(api),
       options_(options),
       store_(store),
       tracker_(tracker),
+      enforcement_(enforcement),
       server_away_(std::move(server_away)),
+      on_told_(std::move(on_told)),
       conditions_(PatienceFor(context.reflector.backoff)),
       due_(*context.scheduler),
       wake_(context.scheduler->NewAlarm()),
@@ -169,7 +173,7 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
     obstacles = ObstaclesOf(*quota);
   }
   const auto again = conditions_.Look(*quota, obstacles, flaws, now, server_since_, say);
-  if (told && on_told_) on_told_(key);
+  if (told) on_told_(key);
   if (again) due_.AddAfter(key, *again - now);
 }
 

@@ -28,11 +28,14 @@ namespace controllers {
 class QuotaReporter {
  public:
   // All references must outlive the reporter. Without a recorder of events in the context,
-  // conditions are only kept for the metrics. `server_away`: true if the quotas themselves cannot
-  // be watched.
+  // conditions are only kept for the metrics. `enforcement`: whether quotas without conditions are
+  // enforced; null: it is not reported. `server_away`: true if the quotas themselves cannot be
+  // watched. `on_told`: the events that hold for a quota (QuotaConditions::ToldOf) have changed.
   QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
                 const QuotaControllerOptions& options, const QuotaStore& store,
-                const Tracker& tracker, std::function<bool()> server_away);
+                const Tracker& tracker, const EnforcementWatch* enforcement,
+                std::function<bool()> server_away,
+                std::function<void(const api::ObjectKey& key)> on_told);
 
   // As QuotaListener::OnQuota().
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
@@ -44,14 +47,6 @@ class QuotaReporter {
 
   // The status of the quota was written; or, with a message, the API server refuses to.
   void OnWrite(const api::ObjectKey& key, const std::string& refused);
-
-  // Calls `on_told` when the events that hold for a quota (QuotaConditions::ToldOf) have changed.
-  void SetListener(std::function<void(const api::ObjectKey& key)> on_told) {
-    on_told_ = std::move(on_told);
-  }
-
-  // Whether quotas without conditions are enforced. Null: it is not reported.
-  void SetEnforcement(const EnforcementWatch* enforcement) { enforcement_ = enforcement; }
 
   // Checks quotas until cancelled.
   base::Task<void> Run();
@@ -75,9 +70,9 @@ class QuotaReporter {
   const QuotaControllerOptions& options_;
   const QuotaStore& store_;
   const Tracker& tracker_;
+  const EnforcementWatch* enforcement_;
   std::function<bool()> server_away_;
-  std::function<void(const api::ObjectKey& key)> on_told_ = nullptr;
-  const EnforcementWatch* enforcement_ = nullptr;
+  std::function<void(const api::ObjectKey& key)> on_told_;
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;
   std::map<api::ObjectKey, std::vector<Obstacle>> unreadable_;
