@@ -16,55 +16,51 @@ ClassTracker::ClassTracker(TrackingContext context, const quota::QuotaApi& api,
       shared_(shared),
       listener_(listener) {}
 
-bool ClassTracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
+bool ClassTracker::Limit(const std::string& name) {
   bool turned = false;
-  for (const auto& evaluator : api_.evaluators.shared()) {
-    if (!evaluator->classes) continue;
-    // Count the new names first, so that names in both are not dropped in between.
-    if (after != nullptr) turned = Count(evaluator, after->hard, true) || turned;
-    if (before != nullptr) turned = Count(evaluator, before->hard, false) || turned;
-  }
+  for (const auto& evaluator : api_.evaluators.shared()) turned |= Set(evaluator, name, true);
   return turned;
 }
 
-void ClassTracker::OnEvaluator(const std::shared_ptr<const quota::Evaluator>& before,
-                               const std::shared_ptr<const quota::Evaluator>& after,
-                               const std::vector<const quota::Quota*>& quotas) {
-  const bool read = before && before->classes;
-  const bool reads = after && after->classes;
-  for (const quota::Quota* quota : quotas) {
-    if (reads) Count(after, quota->hard, true);
-    if (read) Count(before, quota->hard, false);
+bool ClassTracker::Unlimit(const std::string& name) {
+  bool turned = false;
+  for (const auto& evaluator : api_.evaluators.shared()) turned |= Set(evaluator, name, false);
+  return turned;
+}
+
+void ClassTracker::OnEvaluator(const SharedEvaluator& before, const SharedEvaluator& after,
+                               const LimitedCounts& names) {
+  const base::TimePoint now = context_.scheduler->Now();
+  const auto known = wanted_.find((after ? after : before)->resource);
+  if (known != wanted_.end() && !std::exchange(known->second.names, {}).empty()) {
+    known->second.unneeded_since = now;
   }
-  if (!reads) return;
-  const auto known = wanted_.find(after->resource);
-  if (known == wanted_.end()) return;
+  if (!after || !after->classes) return;
+  for (const auto& [name, quotas] : names) Set(after, name, true);
+  const auto at = wanted_.find(after->resource);
+  if (at == wanted_.end()) return;
   // The next look replaces a watch that reads for the former evaluator.
-  Wanted& wanted = known->second;
+  Wanted& wanted = at->second;
   wanted.evaluator = after;
-  wanted.since = context_.scheduler->Now();
+  wanted.since = now;
   wanted.none = quota::ClassTable(after->classes->missing, after->classes->called);
   wanted.kinds.reset();
   wanted.generation = 0;
 }
 
 // Returns true if the classes became needed or unneeded.
-bool ClassTracker::Count(const std::shared_ptr<const quota::Evaluator>& evaluator,
-                         const quota::ResourceList& hard, bool more) {
-  const std::vector<std::string> names = quota::NamesOfClasses(*evaluator, hard);
-  if (names.empty()) return false;
+bool ClassTracker::Set(const SharedEvaluator& evaluator, const std::string& name, bool limited) {
+  if (!evaluator->classes || !evaluator->classes->concerns(name)) return false;
   Wanted& wanted = wanted_[evaluator->resource];
   if (wanted.evaluator == nullptr) {
     wanted.none = quota::ClassTable(evaluator->classes->missing, evaluator->classes->called);
   }
   wanted.evaluator = evaluator;
   const bool was_needed = !wanted.names.empty();
-  for (const std::string& name : names) {
-    if (more) {
-      ++wanted.names[name];
-    } else if (--wanted.names.at(name) == 0) {
-      wanted.names.erase(name);
-    }
+  if (limited) {
+    wanted.names.insert(name);
+  } else {
+    wanted.names.erase(name);
   }
   const bool needed = !wanted.names.empty();
   if (needed == was_needed) return false;
@@ -98,9 +94,8 @@ bool ClassTracker::GiveNames(const quota::Evaluator& evaluator) const {
   if (unlisted) return !wanted.names.empty();
   // During a relist or a failure the last known classes still count.
   const quota::ClassTable& table = wanted.watch ? wanted.watch->table() : wanted.none;
-  return std::any_of(wanted.names.begin(), wanted.names.end(), [&](const auto& entry) {
-    return evaluator.classes->owns(entry.first, table);
-  });
+  return std::ranges::any_of(
+      wanted.names, [&](const std::string& name) { return evaluator.classes->owns(name, table); });
 }
 
 bool ClassTracker::Settled() const {
@@ -191,8 +186,8 @@ std::map<api::GroupResource, std::vector<std::string>> ClassTracker::WithoutKind
 }
 
 bool ClassTracker::LacksKind(const Wanted& wanted) const {
-  return !wanted.kinds || std::any_of(wanted.names.begin(), wanted.names.end(), [&](auto& entry) {
-    const auto resource = api_.counted_resource(entry.first);
+  return !wanted.kinds || std::ranges::any_of(wanted.names, [&](const std::string& name) {
+    const auto resource = api_.counted_resource(name);
     return resource && !served_.Find(*resource);
   });
 }
@@ -225,7 +220,7 @@ bool ClassTracker::MustStop(const Wanted& wanted) const {
 
 base::Task<void> ClassTracker::StopUnneeded() {
   const base::TimePoint now = context_.scheduler->Now();
-  std::map<std::shared_ptr<ClassWatch>, std::shared_ptr<const quota::Evaluator>> stopping;
+  std::map<std::shared_ptr<ClassWatch>, SharedEvaluator> stopping;
   for (auto entry = wanted_.begin(); entry != wanted_.end();) {
     Wanted& wanted = entry->second;
     const bool unneeded = wanted.names.empty() && now - wanted.unneeded_since >= kKeepUnneeded;

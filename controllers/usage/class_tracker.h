@@ -12,6 +12,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct KnownClasses {
   std::optional<base::Error> trouble = {};  // why they cannot be listed or watched
 };
 
+using LimitedCounts = std::map<std::string, std::size_t>;  // limited name → number of quotas
+
 // What no quota needs is dropped after this time: a quota may be deleted and created again.
 inline constexpr std::chrono::minutes kKeepUnneeded{1};
 
@@ -44,12 +47,13 @@ class ClassTracker {
   ClassTracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
                SharedResources& shared, UsageListener& listener);
 
-  // As Tracker::OnQuota(). True if a watch should start, or stop later.
-  bool OnQuota(const quota::Quota* before, const quota::Quota* after);
-  // As Tracker::OnEvaluator().
-  void OnEvaluator(const std::shared_ptr<const quota::Evaluator>& before,
-                   const std::shared_ptr<const quota::Evaluator>& after,
-                   const std::vector<const quota::Quota*>& quotas);
+  // Some quota limits the name from now on, or none any more. Return true if a watch should start,
+  // or stop later.
+  bool Limit(const std::string& name);
+  bool Unlimit(const std::string& name);
+  // As Tracker::OnEvaluator(). `names` are those that are limited.
+  void OnEvaluator(const SharedEvaluator& before, const SharedEvaluator& after,
+                   const LimitedCounts& names);
 
   // Returns the classes that the evaluator of this resource reads. Empty if it reads none, or if no
   // name of a quota needs them. Valid until the next suspension.
@@ -77,9 +81,8 @@ class ClassTracker {
 
  private:
   struct Wanted {
-    std::shared_ptr<const quota::Evaluator> evaluator;
-    // affected by classes → number of quotas with the name
-    std::map<std::string, std::size_t> names;
+    SharedEvaluator evaluator;
+    std::set<std::string> names;  // limited ones that are affected by classes
     base::TimePoint since{};
     base::TimePoint unneeded_since{};
     bool absent = false;  // the server does not serve the classes
@@ -92,8 +95,7 @@ class ClassTracker {
   void LearnKinds(Wanted& wanted);
   [[nodiscard]] bool LacksKind(const Wanted& wanted) const;
   void NoticeMissing(Wanted& wanted);
-  bool Count(const std::shared_ptr<const quota::Evaluator>& evaluator,
-             const quota::ResourceList& hard, bool more);
+  bool Set(const SharedEvaluator& evaluator, const std::string& name, bool limited);
   static bool IsCurrent(const Wanted& wanted);
   [[nodiscard]] bool MustStop(const Wanted& wanted) const;
 

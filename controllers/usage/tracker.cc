@@ -26,56 +26,57 @@ Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedReso
       classes_(context_, api_, served_, shared_, listener_),
       changed_(context_.scheduler->NewAlarm()) {}
 
-std::map<api::GroupResource, SharedEvaluator> Tracker::EvaluatorsFor(
-    const quota::ResourceList& hard) const {
-  std::map<api::GroupResource, SharedEvaluator> evaluators;
+std::vector<SharedEvaluator> Tracker::EvaluatorsOf(const std::string& name) const {
+  std::vector<SharedEvaluator> evaluators;
   for (const SharedEvaluator& evaluator : api_.evaluators.shared()) {
-    if (quota::OwnsAny(*evaluator, hard)) {
-      evaluators.emplace(evaluator->resource, evaluator);
-    }
+    if (evaluator->owns(name)) evaluators.push_back(evaluator);
   }
   if (!api_.counted_resource || !api_.object_counter) return evaluators;
-  for (const auto& [name, amount] : hard) {
-    const auto resource = api_.counted_resource(name);
-    if (!resource || evaluators.contains(*resource)) continue;
-    if (auto counter = api_.CountedBy(*resource)) evaluators.emplace(*resource, std::move(counter));
-  }
+  const auto counted = api_.counted_resource(name);
+  const auto counts = [&](const SharedEvaluator& one) { return one->resource == *counted; };
+  if (!counted || std::ranges::any_of(evaluators, counts)) return evaluators;
+  if (auto counter = api_.CountedBy(*counted)) evaluators.push_back(std::move(counter));
   return evaluators;
 }
 
 void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (before != nullptr && after != nullptr && before->hard == after->hard) return;
-  // Call Want() first, so that a resource that both name is not dropped in between.
+  // The new names come first, so that a resource of both is not dropped in between.
   if (after != nullptr) {
-    for (const auto& [resource, evaluator] : EvaluatorsFor(after->hard)) Want(evaluator);
+    for (const auto& [name, limit] : after->hard) {
+      if (names_[name]++ == 0) OnLimited(name);
+    }
   }
   if (before != nullptr) {
-    for (const auto& [resource, evaluator] : EvaluatorsFor(before->hard)) Unwant(resource);
+    for (const auto& [name, limit] : before->hard) {
+      if (--names_.at(name) > 0) continue;
+      names_.erase(name);
+      OnUnlimited(name);
+    }
   }
-  if (classes_.OnQuota(before, after)) changed_->Wake();
   WantByClasses();
-  CountNames(before, after);
   if (by_namespace_) CountNamespaces(before, after);
 }
 
-void Tracker::CountNames(const quota::Quota* before, const quota::Quota* after) {
-  if (after != nullptr) {
-    for (const auto& [name, limit] : after->hard) {
-      if (names_[name]++ > 0) continue;
-      for (const auto& tracked : Watched()) tracked->Limit(name);
-    }
-  }
-  if (before == nullptr) return;
-  for (const auto& [name, limit] : before->hard) {
-    if (--names_.at(name) > 0) continue;
-    names_.erase(name);
-    for (const auto& tracked : Watched()) tracked->Unlimit(name);
-  }
+void Tracker::OnLimited(const std::string& name) {
+  for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) Want(evaluator);
+  if (classes_.Limit(name)) changed_->Wake();
+  for (const auto& tracked : Watched()) tracked->Limit(name);
+}
+
+void Tracker::OnUnlimited(const std::string& name) {
+  for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) Unwant(evaluator->resource);
+  if (classes_.Unlimit(name)) changed_->Wake();
+  for (const auto& tracked : Watched()) tracked->Unlimit(name);
 }
 
 std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard) const {
   std::set<api::GroupResource> resources;
-  for (const auto& [resource, evaluator] : EvaluatorsFor(hard)) resources.insert(resource);
+  for (const auto& [name, limit] : hard) {
+    for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) {
+      resources.insert(evaluator->resource);
+    }
+  }
   for (const quota::Evaluator& evaluator : api_.evaluators) {
     if (!quota::NamesOfClasses(evaluator, hard).empty()) resources.insert(evaluator.resource);
   }
@@ -118,13 +119,14 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
       objects ? std::make_shared<const quota::Evaluator>(*std::move(objects)) : nullptr;
   const SharedEvaluator old = before ? before : counter;
   const SharedEvaluator now = after ? after : counter;
+  for (const auto& [name, with_it] : names_) {
+    if (now != nullptr && now->owns(name)) Want(now);
+  }
+  for (const auto& [name, with_it] : names_) {
+    if (old != nullptr && old->owns(name)) Unwant(resource);
+  }
   std::vector<const quota::Quota*> limiting;
   for (const quota::Quota* quota : quotas) {
-    const auto owns = [&](const SharedEvaluator& evaluator) {
-      return evaluator != nullptr && quota::OwnsAny(*evaluator, quota->hard);
-    };
-    if (owns(now)) Want(now);
-    if (owns(old)) Unwant(resource);
     const bool is_limiting = IsLimitedBy(now.get(), quota->hard);
     const bool was_limiting = IsLimitedBy(old.get(), quota->hard);
     if (by_namespace_ && is_limiting) LimitIn(resource, quota->key.ns);
@@ -132,7 +134,7 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
     if (is_limiting || was_limiting) limiting.push_back(quota);
   }
   if (now != nullptr) wanted_.Replace(context_.scheduler->Now(), now);
-  classes_.OnEvaluator(before, after, quotas);
+  classes_.OnEvaluator(before, after, names_);
   WantByClasses();
   changed_->Wake();
   return limiting;
@@ -265,7 +267,7 @@ bool Tracker::LacksScope(const quota::ScopeSelector& selector) const {
 std::vector<const quota::Evaluator*> Tracker::Constrained() const {
   std::vector<const quota::Evaluator*> evaluators;
   for (const auto& [resource, wanted] : wanted_.entries()) {
-    if (wanted.quotas > 0 && wanted.tracked) evaluators.push_back(wanted.evaluator.get());
+    if (wanted.names > 0 && wanted.tracked) evaluators.push_back(wanted.evaluator.get());
   }
   return evaluators;
 }
@@ -299,7 +301,7 @@ bool Tracker::Settled() const {
   return classes_.Settled() &&
          std::all_of(wanted_.entries().begin(), wanted_.entries().end(), [](const auto& entry) {
            const Wanted& wanted = entry.second;
-           if (wanted.quotas == 0 || wanted.known_absent) return true;
+           if (wanted.names == 0 || wanted.known_absent) return true;
            const TrackedResource* const tracked = wanted.current();
            return tracked != nullptr && (tracked->synced() || tracked->state().trouble);
          });
@@ -313,7 +315,7 @@ bool Tracker::AnyUnresolved(base::TimePoint since) const {
   return classes_.AnyUnresolved(since) ||
          std::any_of(wanted_.entries().begin(), wanted_.entries().end(), [&](const auto& entry) {
            const Wanted& wanted = entry.second;
-           if (wanted.quotas == 0 || wanted.since <= since) return false;
+           if (wanted.names == 0 || wanted.since <= since) return false;
            if (!wanted.tracked) return true;
            const auto& trouble = wanted.tracked->state().trouble;
            return trouble && trouble->Is(base::ErrorCode::kNotFound);
@@ -352,7 +354,7 @@ base::Task<void> Tracker::Rediscover() {
 // stale.
 void Tracker::NoticeMissing() {
   for (auto& [resource, wanted] : wanted_.entries()) {
-    if (wanted.tracked || wanted.quotas == 0) continue;
+    if (wanted.tracked || wanted.names == 0) continue;
     const bool absent = served_.IsAbsent(resource);
     if (!absent && !served_.IsUnknown(resource)) continue;
     if (std::exchange(wanted.known_absent, true)) continue;
@@ -381,7 +383,7 @@ void Tracker::StartServed() {
   classes_.StartServed();
   shared_.Follow(served_.rules());
   for (auto& [resource, wanted] : wanted_.entries()) {
-    if (wanted.tracked || wanted.quotas == 0) continue;
+    if (wanted.tracked || wanted.names == 0) continue;
     const auto served = ServedFor(*wanted.evaluator);
     if (!served) continue;
     wanted.known_absent = false;
@@ -415,7 +417,7 @@ base::Task<void> Tracker::StopUnneeded() {
   std::vector<std::shared_ptr<TrackedResource>> stopping;
   for (auto entry = wanted_.entries().begin(); entry != wanted_.entries().end();) {
     Wanted& wanted = entry->second;
-    const bool unneeded = wanted.quotas == 0 && now - wanted.unneeded_since >= kKeepUnneeded;
+    const bool unneeded = wanted.names == 0 && now - wanted.unneeded_since >= kKeepUnneeded;
     const bool gone = wanted.tracked && served_.IsAbsent(entry->first);
     const bool stops = wanted.tracked && (unneeded || gone || MustMove(wanted));
     if (stops) stopping.push_back(Leave(wanted));
@@ -445,7 +447,7 @@ base::TimePoint Tracker::NextLook() const {
   const base::TimePoint now = context_.scheduler->Now();
   base::TimePoint next = last_discovery_ + (AnyUnresolved() ? kRediscoverWanted : kRediscoverIdle);
   for (const auto& [resource, wanted] : wanted_.entries()) {
-    if (wanted.quotas == 0) next = std::min(next, wanted.unneeded_since + kKeepUnneeded);
+    if (wanted.names == 0) next = std::min(next, wanted.unneeded_since + kKeepUnneeded);
   }
   return std::max(classes_.NextDrop(next), now + std::chrono::milliseconds(10));
 }

@@ -106,15 +106,17 @@ class Tracker {
   base::Task<void> Run();
 
  private:
-  [[nodiscard]] std::map<api::GroupResource, SharedEvaluator> EvaluatorsFor(
-      const quota::ResourceList& hard) const;
+  // Those that own the name, and the one that counts the objects of a count/… name.
+  [[nodiscard]] std::vector<SharedEvaluator> EvaluatorsOf(const std::string& name) const;
+  // Some quota limits the name from now on, or none any more.
+  void OnLimited(const std::string& name);
+  void OnUnlimited(const std::string& name);
   // The classes by which the evaluator may own further names; null if there are none.
   [[nodiscard]] const quota::ClassTable* OwningClasses(const quota::Evaluator& evaluator) const;
   [[nodiscard]] bool IsLimitedBy(const quota::Evaluator* evaluator,
                                  const quota::ResourceList& hard) const;
   void LimitIn(const api::GroupResource& resource, const std::string& ns);
   void UnlimitIn(const api::GroupResource& resource, const std::string& ns);
-  void CountNames(const quota::Quota* before, const quota::Quota* after);
   void WantByClasses();
   void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
   void Want(const SharedEvaluator& evaluator);
@@ -143,7 +145,7 @@ class Tracker {
   UsageListener& listener_;
   bool by_namespace_;
   WantedResources wanted_;
-  std::map<std::string, std::size_t> names_;  // limited name → number of quotas
+  LimitedCounts names_;
   std::map<api::GroupResource, LimitedNamespaces> namespaces_;
   std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
   ClassTracker classes_;

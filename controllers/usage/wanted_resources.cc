@@ -13,15 +13,15 @@ bool WantedResources::Add(base::TimePoint now, const SharedEvaluator& evaluator)
     wanted.evaluator = evaluator;
     ++changes_;
   }
-  if (wanted.quotas++ > 0 || wanted.tracked != nullptr) return false;
+  if (wanted.names++ > 0 || wanted.tracked != nullptr) return false;
   wanted.since = now;
   return true;
 }
 
 bool WantedResources::Remove(base::TimePoint now, const api::GroupResource& resource) {
   const auto entry = entries_.find(resource);
-  CHECK(entry != entries_.end() && entry->second.quotas > 0) << resource.ToString();
-  if (--entry->second.quotas > 0) return false;
+  CHECK(entry != entries_.end() && entry->second.names > 0) << resource.ToString();
+  if (--entry->second.names > 0) return false;
   entry->second.unneeded_since = now;
   return true;
 }
@@ -35,7 +35,7 @@ void WantedResources::Replace(base::TimePoint now, const SharedEvaluator& evalua
 }
 
 WantedResources::Entries::iterator WantedResources::Erase(Entries::iterator entry) {
-  CHECK(entry->second.quotas == 0 && entry->second.tracked == nullptr) << entry->first.ToString();
+  CHECK(entry->second.names == 0 && entry->second.tracked == nullptr) << entry->first.ToString();
   ++changes_;
   return entries_.erase(entry);
 }

@@ -16,8 +16,6 @@
 
 namespace controllers {
 
-using SharedEvaluator = std::shared_ptr<const quota::Evaluator>;
-
 struct Wanted {
   SharedEvaluator evaluator;
   // The resource as this evaluator counts it; null if it is not watched so (yet).
@@ -25,9 +23,9 @@ struct Wanted {
     const bool same = tracked && tracked->evaluator().revision == evaluator->revision;
     return same ? tracked.get() : nullptr;
   }
-  std::size_t quotas = 0;  // number of quotas that name it
+  std::size_t names = 0;  // the limited names that need it; one more if classes do
   base::TimePoint since{};
-  base::TimePoint unneeded_since{};  // when `quotas` fell to zero
+  base::TimePoint unneeded_since{};  // when `names` fell to zero
   bool known_absent = false;
   std::shared_ptr<TrackedResource> tracked;
 };
@@ -48,9 +46,9 @@ class WantedResources {
   [[nodiscard]] Entries& entries() { return entries_; }
   [[nodiscard]] const Entries& entries() const { return entries_; }
 
-  // One more quota names the resource of this evaluator. Returns true if it must be watched now.
+  // One more name needs the resource of this evaluator. Returns true if it must be watched now.
   bool Add(base::TimePoint now, const SharedEvaluator& evaluator);
-  // Returns true if no quota names it any more. The entry stays. REQUIRES: Add() was called.
+  // Returns true if no name needs it any more. The entry stays. REQUIRES: Add() was called.
   bool Remove(base::TimePoint now, const api::GroupResource& resource);
   // If the resource is wanted, its objects are counted by this evaluator from now on.
   void Replace(base::TimePoint now, const SharedEvaluator& evaluator);
