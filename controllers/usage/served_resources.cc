@@ -2,16 +2,21 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+
+#include "pkg/client/server_version.h"
 #include "pkg/json/value.h"
 
 namespace controllers {
-
 namespace {
 
 // Longer than a discovery can take: its requests have deadlines of their own.
 constexpr std::chrono::minutes kLongestWait{5};
 // Answers within this time are of one moment: they do not confirm each other.
 constexpr std::chrono::seconds kMoment{1};
+// How long a version counts as present that is not told any more.
+constexpr std::chrono::minutes kMixed{10};
+constexpr std::chrono::seconds kAsksVersionAgain{10};
 
 }  // namespace
 
@@ -39,7 +44,7 @@ base::Task<base::Result<void>> ServedResources::Look() {
     co_return error;
   }
   if (trouble_.Solve()) LOG(INFO) << "discovery recovered";
-  co_await rules_.Refresh();  // before anything of it is counted
+  co_await RefreshRules();  // before anything of it is counted
   Take(*found);
   co_return base::Result<void>();
 }
@@ -50,41 +55,73 @@ void ServedResources::Take(const client::Discovered& found) {
   const auto before = served_;
   // A group that failed keeps its last known state.
   std::erase_if(served_, [&](const auto& entry) { return !failed.contains(entry.first.group); });
-  std::erase_if(versions_, [&](const auto& gvr) { return !failed.contains(gvr.group); });
+  std::erase_if(known_.versions, [&](const auto& gvr) { return !failed.contains(gvr.group); });
   for (const client::ApiResource& resource : found.resources) {
     if (!resource.Has("list") || !resource.Has("watch")) continue;
-    versions_.insert(resource.gvr);
+    known_.versions.insert(resource.gvr);
     if (!resource.preferred) continue;
     const auto scope = resource.namespaced ? ResourceScope::kNamespaced : ResourceScope::kCluster;
     served_.insert_or_assign(resource.gvr.WithoutVersion(),
                              Served{resource.gvr, scope, resource.kind});
   }
   SayFailed(failed);
-  failed_groups_ = std::move(failed);
+  known_.failed_groups = std::move(failed);
   Remember();
-  if (!std::exchange(answered_, true) || served_ != before) ++generation_;
+  if (generation_ == 0 || served_ != before) ++generation_;
 }
 
 void ServedResources::Remember() {
-  const base::TimePoint now = scheduler_.Now();
-  if (answered_ && now - last_.began < kMoment) {
-    last_.versions.insert(versions_.begin(), versions_.end());
-    last_.failed_groups.insert(failed_groups_.begin(), failed_groups_.end());
+  known_.began = scheduler_.Now();
+  const bool first = generation_ == 0;
+  if (!first && known_.began - last_.began < kMoment) {
+    last_.versions.insert(known_.versions.begin(), known_.versions.end());
+    last_.failed_groups.insert(known_.failed_groups.begin(), known_.failed_groups.end());
     return;
   }
-  if (answered_) before_ = std::move(last_);
-  last_ = {.began = now, .versions = versions_, .failed_groups = failed_groups_};
+  if (!first) before_ = std::move(last_);
+  last_ = known_;
 }
 
 void ServedResources::SayFailed(const std::set<std::string>& failed) const {
   for (const std::string& group : failed) {
-    if (failed_groups_.contains(group)) continue;
+    if (known_.failed_groups.contains(group)) continue;
     LOG(WARNING) << "discovery of an API group failed; using its last known resources group="
                  << group;
   }
-  for (const std::string& group : failed_groups_) {
+  for (const std::string& group : known_.failed_groups) {
     if (!failed.contains(group)) LOG(INFO) << "the API group answers again group=" << group;
   }
+}
+
+base::Task<void> ServedResources::RefreshRules() {
+  const bool fresh = std::ranges::any_of(told_, [now = scheduler_.Now()](const auto& one) {
+    return now - one.second < kAsksVersionAgain;
+  });
+  if (fresh) co_return;
+  const auto version = co_await client::ReadServerVersion(client_);
+  if (version) {
+    version_trouble_.Solve();
+    TakeVersion(*version);
+    co_return;
+  }
+  const base::Error& error = version.error();
+  if (!error.Is(base::ErrorCode::kCancelled) &&
+      version_trouble_.Meet(error.message, scheduler_.Now())) {
+    LOG(WARNING) << "the server's version is not known; counting by "
+                 << (told_.empty() ? "the oldest rules" : "the same rules as before")
+                 << " error=" << json::Quote(error.message);
+  }
+}
+
+void ServedResources::TakeVersion(const api::KubernetesVersion& version) {
+  const base::TimePoint told_at = scheduler_.Now();
+  const bool first = told_.empty();
+  const auto oldest = first ? version : told_.begin()->first;
+  told_.insert_or_assign(version, told_at);
+  std::erase_if(told_, [&](const auto& one) { return told_at - one.second > kMixed; });
+  const api::KubernetesVersion& now = told_.begin()->first;
+  rules_ = quota::RulesOf(now);
+  if (first || now != oldest) LOG(INFO) << "counting as Kubernetes " << now.ToString() << " does";
 }
 
 std::optional<api::GroupVersionResource> ServedResources::Find(const api::GroupResource& resource,
@@ -100,11 +137,12 @@ std::string ServedResources::KindOf(const api::GroupResource& resource) const {
 }
 
 bool ServedResources::IsAbsent(const api::GroupResource& resource, ResourceScope scope) const {
-  return answered_ && !failed_groups_.contains(resource.group) && !Find(resource, scope);
+  return generation_ > 0 && !known_.failed_groups.contains(resource.group) &&
+         !Find(resource, scope);
 }
 
 bool ServedResources::IsUnknown(const api::GroupResource& resource, ResourceScope scope) const {
-  return answered_ && failed_groups_.contains(resource.group) && !Find(resource, scope);
+  return generation_ > 0 && known_.failed_groups.contains(resource.group) && !Find(resource, scope);
 }
 
 void ServedResources::ForEachKind(const std::function<void(const api::GroupResource& resource,
@@ -119,7 +157,7 @@ bool ServedResources::LacksVersion(const api::GroupVersionResource& resource) co
 }
 
 bool ServedResources::HasVersion(const api::GroupVersionResource& resource) const {
-  return versions_.contains(resource);
+  return known_.versions.contains(resource);
 }
 
 }  // namespace controllers

@@ -1,12 +1,18 @@
 #pragma once
 
-// What the API server serves, from the last discovery, and by which rules it counts. Maps a group
-// and resource to the version to watch.
+// What the API server serves, from the last discovery, and by which rules it counts
+// (pkg/quota/rules.h). Maps a group and resource to the version to watch.
 //
 // A group that did not answer keeps its last known state. A resource is absent only if a complete
 // answer lacks it (kubernetes v1.36.3, pkg/controller/resourcequota/resource_quota_controller.go).
-// If a resource of such a group was never seen, it is neither served nor absent. Shared by all
-// quota APIs. Single-threaded.
+// If a resource of such a group was never seen, it is neither served nor absent.
+//
+// While servers of two versions answer, as during an upgrade, the rules are those of the older one:
+// kube-controller-manager is upgraded after all of them. Which server answers is not ours to
+// choose, so an older one counts as present until it has not answered for ten minutes. Without any
+// answer the rules are the oldest.
+//
+// Shared by all quota APIs. Single-threaded.
 
 #include <cstdint>
 #include <functional>
@@ -15,7 +21,7 @@
 #include <set>
 #include <string>
 
-#include "controllers/usage/server_rules.h"
+#include "pkg/api/kubernetes_version.h"
 #include "pkg/api/resource.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/error.h"
@@ -24,6 +30,7 @@
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
 #include "pkg/client/discovery.h"
+#include "pkg/quota/rules.h"
 
 namespace controllers {
 
@@ -33,7 +40,7 @@ class ServedResources {
  public:
   // Both must outlive it.
   ServedResources(client::ApiClient& client, base::Scheduler& scheduler)
-      : rules_(client, scheduler), discovery_(client), scheduler_(scheduler), gate_(scheduler) {}
+      : client_(client), scheduler_(scheduler), discovery_(client), gate_(scheduler) {}
 
   // Asks the server. Callers that wait at the same time share one request. Errors: the server did
   // not answer; the known state stays, and the error is logged once.
@@ -59,7 +66,7 @@ class ServedResources {
   [[nodiscard]] bool LacksVersion(const api::GroupVersionResource& resource) const;
 
   // The rules by which the server counts.
-  [[nodiscard]] const quota::Rules& rules() const { return rules_.rules(); }
+  [[nodiscard]] const quota::Rules& rules() const { return rules_; }
   // Increases with each answer that changed what is served. 0: no answer yet.
   [[nodiscard]] std::uint64_t generation() const { return generation_; }
   // Visits every namespaced resource that can be listed and watched.
@@ -72,10 +79,14 @@ class ServedResources {
   // Remembers the present state as that of an answer.
   void Remember();
   void SayFailed(const std::set<std::string>& failed) const;
+  // Asks a server for its version, unless one has told it a moment ago. If none does, the rules
+  // stay, which is logged.
+  base::Task<void> RefreshRules();
+  void TakeVersion(const api::KubernetesVersion& version);
 
-  ServerRules rules_;
-  client::Discovery discovery_;
+  client::ApiClient& client_;
   base::Scheduler& scheduler_;
+  client::Discovery discovery_;
   base::Gate gate_;  // held by the caller that asks
   base::TimePoint last_look_{};
   base::Result<void> last_outcome_;
@@ -89,19 +100,20 @@ class ServedResources {
   // What the answers of one moment may have had.
   struct Moment {
     base::TimePoint began{};
-    std::set<api::GroupVersionResource> versions{};
+    std::set<api::GroupVersionResource> versions{};  // all versions
     std::set<std::string> failed_groups{};
     [[nodiscard]] bool Lacks(const api::GroupVersionResource& resource) const {
       return !versions.contains(resource) && !failed_groups.contains(resource.group);
     }
   };
-  std::set<api::GroupVersionResource> versions_;  // all versions
-  Moment last_;                                   // if `answered_`
-  std::optional<Moment> before_;                  // the moment before
-  std::set<std::string> failed_groups_;
-  bool answered_ = false;
+  Moment known_;                  // after the last answer
+  Moment last_;                   // if there was an answer
+  std::optional<Moment> before_;  // the moment before
   std::uint64_t generation_ = 0;
   base::Reminder trouble_;
+  std::map<api::KubernetesVersion, base::TimePoint> told_;  // versions, and when each was told last
+  quota::Rules rules_;
+  base::Reminder version_trouble_;
 };
 
 }  // namespace controllers
