@@ -16,15 +16,9 @@ ClassTracker::ClassTracker(TrackingContext context, const quota::QuotaApi& api,
       shared_(shared),
       listener_(listener) {}
 
-bool ClassTracker::Limit(const std::string& name) {
+bool ClassTracker::OnName(const std::string& name, bool limited) {
   bool turned = false;
-  for (const auto& evaluator : api_.evaluators.shared()) turned |= Set(evaluator, name, true);
-  return turned;
-}
-
-bool ClassTracker::Unlimit(const std::string& name) {
-  bool turned = false;
-  for (const auto& evaluator : api_.evaluators.shared()) turned |= Set(evaluator, name, false);
+  for (const auto& evaluator : api_.evaluators.shared()) turned |= Set(evaluator, name, limited);
   return turned;
 }
 
@@ -111,7 +105,13 @@ bool ClassTracker::AnyUnresolved(base::TimePoint since) const {
   return std::any_of(wanted_.begin(), wanted_.end(), [&, this](const auto& entry) {
     const Wanted& wanted = entry.second;
     if (wanted.names.empty() || wanted.since <= since) return false;
-    if (wanted.evaluator->classes->usage_of_kind) return LacksKind(wanted);
+    const auto lacks_kind = [this](const std::string& name) {
+      const auto resource = api_.counted_resource(name);
+      return resource && !served_.Find(*resource);
+    };
+    if (wanted.evaluator->classes->usage_of_kind) {
+      return !wanted.kinds || std::ranges::any_of(wanted.names, lacks_kind);
+    }
     // If objects cannot be measured without their class, missing classes make all their usage
     // unknown.
     const bool missed = wanted.evaluator->classes->missing == quota::MissingClass::kUnknown;
@@ -137,7 +137,15 @@ void ClassTracker::StartServed() {
     }
     const auto served = served_.Find(wanted.evaluator->classes->resource, ResourceScope::kCluster);
     if (!served) {
-      NoticeMissing(wanted);
+      const api::GroupResource& classes = wanted.evaluator->classes->resource;
+      const bool absent = served_.IsAbsent(classes, ResourceScope::kCluster);
+      const bool unsaid = served_.IsUnknown(classes, ResourceScope::kCluster);
+      if (absent == wanted.absent && unsaid == wanted.unsaid) continue;
+      wanted.absent = absent;
+      wanted.unsaid = unsaid;
+      VLOG(1) << "classes are " << (absent ? "not served" : "perhaps served")
+              << " resource=" << classes.ToString();
+      listener_.OnClassState(*wanted.evaluator);
       continue;
     }
     wanted.absent = wanted.unsaid = false;
@@ -185,37 +193,19 @@ std::map<api::GroupResource, std::vector<std::string>> ClassTracker::WithoutKind
   return without;
 }
 
-bool ClassTracker::LacksKind(const Wanted& wanted) const {
-  return !wanted.kinds || std::ranges::any_of(wanted.names, [&](const std::string& name) {
-    const auto resource = api_.counted_resource(name);
-    return resource && !served_.Find(*resource);
-  });
-}
-
-void ClassTracker::NoticeMissing(Wanted& wanted) {
-  const api::GroupResource& classes = wanted.evaluator->classes->resource;
-  const bool absent = served_.IsAbsent(classes, ResourceScope::kCluster);
-  const bool unsaid = served_.IsUnknown(classes, ResourceScope::kCluster);
-  if (absent == wanted.absent && unsaid == wanted.unsaid) return;
-  wanted.absent = absent;
-  wanted.unsaid = unsaid;
-  VLOG(1) << "classes are " << (absent ? "not served" : "perhaps served")
-          << " resource=" << classes.ToString();
-  listener_.OnClassState(*wanted.evaluator);
-}
-
 // False: the watch reads for a former evaluator.
 bool ClassTracker::IsCurrent(const Wanted& wanted) {
   return wanted.watch->evaluator().revision == wanted.evaluator->revision;
 }
 
+// True if the watch reads for a former evaluator, or the server does not serve what it reads, or
+// serves it in another version only.
 bool ClassTracker::MustStop(const Wanted& wanted) const {
-  if (!wanted.watch) return false;
   if (!IsCurrent(wanted)) return true;
   const api::GroupVersionResource& resource = wanted.watch->resource();
   const api::GroupResource any_version = resource.WithoutVersion();
-  if (served_.IsAbsent(any_version, ResourceScope::kCluster)) return true;
-  return !served_.HasVersion(resource) && served_.Find(any_version, ResourceScope::kCluster);
+  return served_.IsAbsent(any_version, ResourceScope::kCluster) ||
+         (!served_.HasVersion(resource) && served_.Find(any_version, ResourceScope::kCluster));
 }
 
 base::Task<void> ClassTracker::StopUnneeded() {

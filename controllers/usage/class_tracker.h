@@ -3,10 +3,9 @@
 // Decides which classes are watched, and keeps what is known of them. It watches the classes that
 // affect a name of some quota, as soon as the server serves them, and no others.
 //
-// If the classes are kinds, nothing is watched: the last answer of discovery is the table.
-//
-// A server that does not serve a class resource has no such classes. That is a known state, not a
-// failure, and causes no more discovery than usual. Classes that cannot be listed are unknown.
+// If the classes are kinds, nothing is watched: the last answer of discovery is the table. A server
+// that does not serve a class resource has no such classes, which is known, and causes no more
+// discovery than usual. Classes that cannot be listed are unknown.
 //
 // Part of a Tracker, which calls it from its own loop. Single-threaded.
 
@@ -47,10 +46,9 @@ class ClassTracker {
   ClassTracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
                SharedResources& shared, UsageListener& listener);
 
-  // Some quota limits the name from now on, or none any more. Return true if a watch should start,
+  // Some quota limits the name from now on, or none any more. Returns true if a watch should start,
   // or stop later.
-  bool Limit(const std::string& name);
-  bool Unlimit(const std::string& name);
+  bool OnName(const std::string& name, bool limited);
   // As Tracker::OnEvaluator(). `names` are those that are limited.
   void OnEvaluator(const SharedEvaluator& before, const SharedEvaluator& after,
                    const LimitedCounts& names);
@@ -93,8 +91,6 @@ class ClassTracker {
     std::uint64_t generation = 0;            // of ServedResources, from which `kinds` was made
   };
   void LearnKinds(Wanted& wanted);
-  [[nodiscard]] bool LacksKind(const Wanted& wanted) const;
-  void NoticeMissing(Wanted& wanted);
   bool Set(const SharedEvaluator& evaluator, const std::string& name, bool limited);
   static bool IsCurrent(const Wanted& wanted);
   [[nodiscard]] bool MustStop(const Wanted& wanted) const;

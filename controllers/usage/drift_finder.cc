@@ -87,28 +87,26 @@ bool DriftFinder::IsHeld(const Suspect& suspect, const quota::Uid& uid) const {
 bool DriftFinder::Settle(DriftReport& report) {
   report.listed = listed_count_;
   for (int repairs = 0; repairs < kRepairsAStep && !suspects_.empty(); ++repairs) {
-    auto suspect = suspects_.extract(suspects_.begin());
-    Repair(suspect.key(), std::move(suspect.mapped()), report);
+    auto next = suspects_.extract(suspects_.begin());
+    const quota::Uid& uid = next.key();
+    Suspect& suspect = next.mapped();
+    // It could not be read, so its facts are unknown. It stays as it is.
+    if (suspect.listed && !suspect.facts) continue;
+    const std::string& ns = suspect.object.ns;
+    const bool was_held = ledger_.Find(ns, uid) != nullptr;
+    auto change = suspect.listed ? Hold(uid, suspect) : ledger_.Remove(ns, uid);
+    if (!change) continue;
+    if (!suspect.listed) {
+      ++report.drift.vanished;
+    } else if (was_held) {
+      ++report.drift.different;
+    } else {
+      ++report.drift.missing;
+    }
+    AddDifference(change->before, change->after, report.usage);
+    report.changes.push_back(std::move(*change));
   }
   return !suspects_.empty();
-}
-
-void DriftFinder::Repair(const quota::Uid& uid, Suspect suspect, DriftReport& report) {
-  // It could not be read, so its facts are unknown. It stays as it is.
-  if (suspect.listed && !suspect.facts) return;
-  const std::string& ns = suspect.object.ns;
-  const bool was_held = ledger_.Find(ns, uid) != nullptr;
-  auto change = suspect.listed ? Hold(uid, suspect) : ledger_.Remove(ns, uid);
-  if (!change) return;
-  if (!suspect.listed) {
-    ++report.drift.vanished;
-  } else if (was_held) {
-    ++report.drift.different;
-  } else {
-    ++report.drift.missing;
-  }
-  AddDifference(change->before, change->after, report.usage);
-  report.changes.push_back(std::move(*change));
 }
 
 }  // namespace controllers

@@ -13,7 +13,6 @@
 // it, and must not begin a relist meanwhile.
 
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -63,7 +62,6 @@ class DriftFinder {
   // Puts a listed suspect that was read into the ledger.
   std::optional<quota::LedgerChange> Hold(const quota::Uid& uid, Suspect& suspect);
   [[nodiscard]] bool IsHeld(const Suspect& suspect, const quota::Uid& uid) const;
-  void Repair(const quota::Uid& uid, Suspect suspect, DriftReport& report);
 
   quota::Ledger& ledger_;
   std::unordered_set<quota::Uid, quota::UidHash> touched_;

@@ -44,17 +44,30 @@ base::Error NotFound(const std::string& name) {
   return {.code = base::ErrorCode::kNotFound, .message = name + " not found"};
 }
 
-// A 404 for the list says nothing about the class, so it must not mean "not found".
-base::Error AsTrouble(base::Error error) {
-  if (error.Is(base::ErrorCode::kNotFound)) error.code = base::ErrorCode::kUnavailable;
-  return error;
-}
-
 const json::Value* FindNamed(const json::Value& list, const std::string& name) {
   for (const json::Value& item : list.ArrayAt({"items"})) {
     if (api::Name(item) == name) return &item;
   }
   return nullptr;
+}
+
+// Reads the object of this name from a collection; null if there is none. Uses a list with a
+// fieldSelector instead of a GET, which needs only the right to list. A 404 for the list says
+// nothing about the object, so it must not mean "not found".
+base::Task<base::Result<json::Value>> ReadNamed(client::ApiClient& client, std::string collection,
+                                                std::string name, base::Duration timeout) {
+  client::ApiRequest request{
+      .path = std::move(collection),
+      .query = {{"fieldSelector", "metadata.name=" + name}},
+      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(timeout)};
+  const auto answer = co_await client::DoJson(client, std::move(request));
+  if (answer) {
+    const json::Value* const found = FindNamed(*answer, name);
+    co_return found == nullptr ? json::Value() : *found;
+  }
+  base::Error error = answer.error();
+  if (error.Is(base::ErrorCode::kNotFound)) error.code = base::ErrorCode::kUnavailable;
+  co_return error;
 }
 
 // Keeps one obstacle for each resource.
@@ -100,11 +113,6 @@ void ObservedUsage::NoteLag(base::TimePoint until, const std::vector<std::string
   std::ranges::copy(names, std::back_inserter(count.observed.partial));
 }
 
-bool ObservedUsage::MayBeDoneSoon(const UsageSource& source, base::Duration patience) const {
-  if (source.known_absent || source.trouble) return false;
-  return scheduler_.Now() - source.wanted_since <= patience;
-}
-
 QuotaCount ObservedUsage::Count(const quota::Quota& quota, base::Duration patience) const {
   if (tracker_.LacksScope(quota.selector)) {
     QuotaCount none;
@@ -135,7 +143,9 @@ QuotaCount ObservedUsage::CountObjects(const quota::Quota& quota, base::Duration
   std::vector<std::string>& unknown = count.observed.unknown;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
     if (source.tracked == nullptr || !source.tracked->synced()) {
-      count.pending = count.pending || MayBeDoneSoon(source, patience);
+      const bool may_be_done_soon = !source.known_absent && !source.trouble &&
+                                    scheduler_.Now() - source.wanted_since <= patience;
+      count.pending = count.pending || may_be_done_soon;
       unknown.insert(unknown.end(), source.names.begin(), source.names.end());
       // The names that these objects will count by class, once listed, are unknown as well.
       const bool coming = source.evaluator->classes && !source.known_absent;
@@ -263,7 +273,6 @@ base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& e
   return resolved;
 }
 
-// Uses a list with a fieldSelector instead of a GET: the watch of classes needs the same rights.
 base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
     const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
   // A user chose this name, and it becomes part of a path.
@@ -280,15 +289,9 @@ base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
   const base::TimePoint now = scheduler_.Now();
   std::erase_if(missed_, [&](const auto& entry) { return now - entry.second >= kMissAge; });
   if (missed_.contains(path)) co_return NotFound(name);
-  client::ApiRequest request{
-      .path = served->Path(),
-      .query = {{"fieldSelector", "metadata.name=" + name}},
-      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now)};
-  const auto answer = co_await client::DoJson(client_, std::move(request));
-  if (!answer) co_return AsTrouble(answer.error());
-  if (const json::Value* found = FindNamed(*answer, name)) {
-    co_return evaluator.classes->usage_of(*found);
-  }
+  const auto found = co_await ReadNamed(client_, served->Path(), name, deadline - now);
+  if (!found) co_return found.error();
+  if (!found->IsNull()) co_return evaluator.classes->usage_of(*found);
   missed_[path] = now;  // when it was asked: the answer may be old already
   co_return NotFound(name);
 }
@@ -313,15 +316,10 @@ base::Task<base::Result<std::optional<admission::ScaledObject>>> ObservedUsage::
   const auto field = co_await scale_fields_.Find(resource, deadline);
   if (!field) co_return field.error();
   if (!*field || !base::IsOneOf((*field)->Projected(), evaluator.fields)) co_return scaled;
-  client::ApiRequest request{.path = resource.Path(ns),
-                             .query = {{"fieldSelector", "metadata.name=" + name}},
-                             .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
-                                 deadline - scheduler_.Now())};
-  const auto answer = co_await client::DoJson(client_, std::move(request));
-  if (!answer) co_return AsTrouble(answer.error());
-  const json::Value* found = FindNamed(*answer, name);
-  if (found == nullptr) co_return scaled;
-  scaled.emplace().stored = *found;
+  auto found = co_await ReadNamed(client_, resource.Path(ns), name, deadline - scheduler_.Now());
+  if (!found) co_return found.error();
+  if (found->IsNull()) co_return scaled;
+  scaled.emplace().stored = *std::move(found);
   for (const auto& step : (*field)->steps()) scaled->replicas.push_back(step.name);
   co_return scaled;
 }

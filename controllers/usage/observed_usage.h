@@ -90,7 +90,6 @@ class ObservedUsage final : public admission::ObjectBook {
   // Notes that a watch lags until then. Its names are known in part only, if it still lags.
   void NoteLag(base::TimePoint until, const std::vector<std::string>& names,
                QuotaCount& count) const;
-  [[nodiscard]] bool MayBeDoneSoon(const UsageSource& source, base::Duration patience) const;
   [[nodiscard]] QuotaCount CountObjects(const quota::Quota& quota, base::Duration patience) const;
   std::vector<Obstacle> AddUsage(const UsageSource& source, const quota::Quota& quota,
                                  quota::Observed& observed) const;

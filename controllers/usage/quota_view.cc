@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "pkg/base/text.h"
+
 namespace controllers {
 
 const QuotaView::Sources& QuotaView::sources() const {
@@ -61,14 +63,10 @@ std::vector<std::string> QuotaView::resources() const {
 std::vector<std::string> QuotaView::ResourcesOf(std::string_view name) const {
   std::vector<std::string> resources;
   for (const auto& [resource, source] : sources()) {
-    const bool counts = std::ranges::find(source.names, name) != source.names.end();
     // Also names that these objects count by class, once the classes are known.
-    const auto by_class = source.evaluator->classes
-                              ? quota::NamesOfClasses(*source.evaluator, quota_.hard)
-                              : std::vector<std::string>();
-    if (counts || std::ranges::find(by_class, name) != by_class.end()) {
-      resources.push_back(resource);
-    }
+    const bool counts = base::IsOneOf(name, source.names) ||
+                        base::IsOneOf(name, quota::NamesOfClasses(*source.evaluator, quota_.hard));
+    if (counts) resources.push_back(resource);
   }
   return resources;
 }
@@ -82,9 +80,8 @@ std::vector<std::string> QuotaView::floor_resources() const {
 
 const NamespaceLabels* QuotaView::FindLabels(std::string_view resource) const {
   const NamespaceLabels* const labels = usage_.LabelsOf(quota_);
-  const bool meant =
-      labels != nullptr && labels->resource().WithoutVersion().ToString() == resource;
-  return meant ? labels : nullptr;
+  if (labels == nullptr) return nullptr;
+  return labels->resource().WithoutVersion().ToString() == resource ? labels : nullptr;
 }
 
 std::size_t QuotaView::SizeOf(std::string_view resource) const {
@@ -152,12 +149,9 @@ std::string QuotaView::ShownVersion(std::string_view resource) const {
 }
 
 bool QuotaView::Reaches(std::string_view resource, std::string_view version) const {
-  const TrackedResource* tracked = Tracked(resource);
-  if (tracked == nullptr) {
-    const NamespaceLabels* const labels = FindLabels(resource);
-    return labels != nullptr && labels->Reaches(version);
-  }
-  return tracked->Reaches(version);
+  if (const TrackedResource* tracked = Tracked(resource)) return tracked->Reaches(version);
+  const NamespaceLabels* const labels = FindLabels(resource);
+  return labels != nullptr && labels->Reaches(version);
 }
 
 }  // namespace controllers

@@ -66,20 +66,16 @@ void ServedResources::Take(const client::Discovered& found) {
   }
   SayFailed(failed);
   known_.failed_groups = std::move(failed);
-  Remember();
-  if (generation_ == 0 || served_ != before) ++generation_;
-}
-
-void ServedResources::Remember() {
   known_.began = scheduler_.Now();
   const bool first = generation_ == 0;
   if (!first && known_.began - last_.began < kMoment) {
     last_.versions.insert(known_.versions.begin(), known_.versions.end());
     last_.failed_groups.insert(known_.failed_groups.begin(), known_.failed_groups.end());
-    return;
+  } else {
+    if (!first) before_ = std::move(last_);
+    last_ = known_;
   }
-  if (!first) before_ = std::move(last_);
-  last_ = known_;
+  if (first || served_ != before) ++generation_;
 }
 
 void ServedResources::SayFailed(const std::set<std::string>& failed) const {
@@ -99,29 +95,25 @@ base::Task<void> ServedResources::RefreshRules() {
   });
   if (fresh) co_return;
   const auto version = co_await client::ReadServerVersion(client_);
-  if (version) {
-    version_trouble_.Solve();
-    TakeVersion(*version);
+  const base::TimePoint now = scheduler_.Now();
+  const bool first = told_.empty();
+  if (!version) {
+    const base::Error& error = version.error();
+    if (!error.Is(base::ErrorCode::kCancelled) && version_trouble_.Meet(error.message, now)) {
+      LOG(WARNING) << "the server's version is not known; counting by "
+                   << (first ? "the oldest rules" : "the same rules as before")
+                   << " error=" << json::Quote(error.message);
+    }
     co_return;
   }
-  const base::Error& error = version.error();
-  if (!error.Is(base::ErrorCode::kCancelled) &&
-      version_trouble_.Meet(error.message, scheduler_.Now())) {
-    LOG(WARNING) << "the server's version is not known; counting by "
-                 << (told_.empty() ? "the oldest rules" : "the same rules as before")
-                 << " error=" << json::Quote(error.message);
-  }
-}
-
-void ServedResources::TakeVersion(const api::KubernetesVersion& version) {
-  const base::TimePoint told_at = scheduler_.Now();
-  const bool first = told_.empty();
-  const auto oldest = first ? version : told_.begin()->first;
-  told_.insert_or_assign(version, told_at);
-  std::erase_if(told_, [&](const auto& one) { return told_at - one.second > kMixed; });
-  const api::KubernetesVersion& now = told_.begin()->first;
-  rules_ = quota::RulesOf(now);
-  if (first || now != oldest) LOG(INFO) << "counting as Kubernetes " << now.ToString() << " does";
+  version_trouble_.Solve();
+  const api::KubernetesVersion before = first ? *version : told_.begin()->first;
+  told_.insert_or_assign(*version, now);
+  std::erase_if(told_, [&](const auto& one) { return now - one.second > kMixed; });
+  const api::KubernetesVersion& oldest = told_.begin()->first;
+  rules_ = quota::RulesOf(oldest);
+  LOG_IF(INFO, first || oldest != before)
+      << "counting as Kubernetes " << oldest.ToString() << " does";
 }
 
 std::optional<api::GroupVersionResource> ServedResources::Find(const api::GroupResource& resource,

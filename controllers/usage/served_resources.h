@@ -76,13 +76,10 @@ class ServedResources {
  private:
   base::Task<base::Result<void>> Look();
   void Take(const client::Discovered& found);
-  // Remembers the present state as that of an answer.
-  void Remember();
   void SayFailed(const std::set<std::string>& failed) const;
   // Asks a server for its version, unless one has told it a moment ago. If none does, the rules
   // stay, which is logged.
   base::Task<void> RefreshRules();
-  void TakeVersion(const api::KubernetesVersion& version);
 
   client::ApiClient& client_;
   base::Scheduler& scheduler_;

@@ -81,13 +81,9 @@ bool TrackedResource::ByClass(std::string_view name) const {
          evaluator().classes->concerns(name);
 }
 
-// True if objects can use something under this name.
-bool TrackedResource::MayCount(std::string_view name) const {
-  return evaluator().owns(name) || ByClass(name);
-}
-
 void TrackedResource::Limit(std::string_view name) {
-  if (!MayCount(name) || !limited_.Add(name)) return;
+  const bool may_count = evaluator().owns(name) || ByClass(name);  // for some object
+  if (!may_count || !limited_.Add(name)) return;
   unread_.OnLimited(name, Now());
   if (!unread_.empty()) reading_->Wake();
 }
@@ -137,21 +133,18 @@ void TrackedResource::ReportShown(const std::string& ns, const quota::Uid& uid) 
   if (sync_state().OnShown(newest_)) TellState();
 }
 
-// Those that one user knows: all users who need them read the same watch.
-const quota::ClassTable* TrackedResource::KnownClasses() const {
-  if (!evaluator().classes) return nullptr;
-  for (const User& user : users()) {
-    if (const quota::ClassTable* known = user.classes()) return known;
-  }
-  return nullptr;
-}
-
 // The facts as the ledger keeps them.
 base::Result<quota::ObjectFacts> TrackedResource::FactsOf(const json::Value& object) {
   base::Result<quota::ObjectFacts> facts = evaluator().facts_of(
       object,
       {.now = context().scheduler->WallNow(), .limited = limited_.AsFunction(), .rules = rules_});
-  if (facts) unread_.OnLeftOut(limited_.Bound(*facts, KnownClasses()));
+  if (!facts) return facts;
+  // The classes that one user knows: all users who need them read the same watch.
+  const quota::ClassTable* known = nullptr;
+  for (const User& user : users()) {
+    if (evaluator().classes && known == nullptr) known = user.classes();
+  }
+  unread_.OnLeftOut(limited_.Bound(*facts, known));
   return facts;
 }
 

@@ -100,9 +100,7 @@ class TrackedResource final : public SharedWatch {
   [[nodiscard]] informers::ReflectorOptions ListOptions() const;
   base::Task<void> WatchExpiry();
   base::Task<void> ReadUnread();
-  [[nodiscard]] bool MayCount(std::string_view name) const;
   [[nodiscard]] bool ByClass(std::string_view name) const;
-  [[nodiscard]] const quota::ClassTable* KnownClasses() const;
   base::Result<quota::ObjectFacts> FactsOf(const json::Value& object);
   base::Task<base::Result<void>> ListVersions(Depth depth);
   base::Task<base::Result<void>> ReadSuspects();

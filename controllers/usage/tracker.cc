@@ -42,32 +42,32 @@ std::vector<SharedEvaluator> Tracker::EvaluatorsOf(const std::string& name) cons
 void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (before != nullptr && after != nullptr && before->hard == after->hard) return;
   // The new names come first, so that a resource of both is not dropped in between.
-  if (after != nullptr) {
-    for (const auto& [name, limit] : after->hard) {
-      if (names_[name]++ == 0) OnLimited(name);
-    }
-  }
-  if (before != nullptr) {
-    for (const auto& [name, limit] : before->hard) {
-      if (--names_.at(name) > 0) continue;
-      names_.erase(name);
-      OnUnlimited(name);
-    }
-  }
+  if (after != nullptr) Limit(*after);
+  if (before != nullptr) Unlimit(*before);
   WantByClasses();
-  if (by_namespace_) CountNamespaces(before, after);
 }
 
-void Tracker::OnLimited(const std::string& name) {
-  for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) Want(evaluator);
-  if (classes_.Limit(name)) changed_->Wake();
-  for (const auto& tracked : Watched()) tracked->Limit(name);
+void Tracker::Limit(const quota::Quota& quota) {
+  for (const auto& [name, limit] : quota.hard) {
+    if (names_[name]++ > 0) continue;
+    for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) Want(evaluator);
+    if (classes_.OnName(name, true)) changed_->Wake();
+    for (const auto& tracked : Watched()) tracked->Limit(name);
+  }
+  if (!by_namespace_) return;
+  for (const auto& resource : LimitedBy(quota.hard)) ++namespaces_[resource][quota.key.ns];
 }
 
-void Tracker::OnUnlimited(const std::string& name) {
-  for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) Unwant(evaluator->resource);
-  if (classes_.Unlimit(name)) changed_->Wake();
-  for (const auto& tracked : Watched()) tracked->Unlimit(name);
+void Tracker::Unlimit(const quota::Quota& quota) {
+  for (const auto& [name, limit] : quota.hard) {
+    if (--names_.at(name) > 0) continue;
+    names_.erase(name);
+    for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) Unwant(evaluator->resource);
+    if (classes_.OnName(name, false)) changed_->Wake();
+    for (const auto& tracked : Watched()) tracked->Unlimit(name);
+  }
+  if (!by_namespace_) return;
+  for (const auto& resource : LimitedBy(quota.hard)) UnlimitIn(resource, quota.key.ns);
 }
 
 std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard) const {
@@ -81,19 +81,6 @@ std::set<api::GroupResource> Tracker::LimitedBy(const quota::ResourceList& hard)
     if (!quota::NamesOfClasses(evaluator, hard).empty()) resources.insert(evaluator.resource);
   }
   return resources;
-}
-
-void Tracker::CountNamespaces(const quota::Quota* before, const quota::Quota* after) {
-  if (after != nullptr) {
-    for (const auto& resource : LimitedBy(after->hard)) LimitIn(resource, after->key.ns);
-  }
-  if (before != nullptr) {
-    for (const auto& resource : LimitedBy(before->hard)) UnlimitIn(resource, before->key.ns);
-  }
-}
-
-void Tracker::LimitIn(const api::GroupResource& resource, const std::string& ns) {
-  ++namespaces_[resource][ns];
 }
 
 void Tracker::UnlimitIn(const api::GroupResource& resource, const std::string& ns) {
@@ -113,10 +100,10 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
     const std::vector<const quota::Quota*>& quotas) {
   const api::GroupResource resource = (after ? after : before)->resource;
   // Without an evaluator of its own, the objects of a kind are only counted.
-  std::optional<quota::Evaluator> objects;
-  if (api_.object_counter) objects = api_.object_counter(resource);
-  const auto counter =
-      objects ? std::make_shared<const quota::Evaluator>(*std::move(objects)) : nullptr;
+  SharedEvaluator counter;
+  if (auto objects = api_.object_counter ? api_.object_counter(resource) : std::nullopt) {
+    counter = std::make_shared<const quota::Evaluator>(*std::move(objects));
+  }
   const SharedEvaluator old = before ? before : counter;
   const SharedEvaluator now = after ? after : counter;
   for (const auto& [name, with_it] : names_) {
@@ -129,7 +116,7 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
   for (const quota::Quota* quota : quotas) {
     const bool is_limiting = IsLimitedBy(now.get(), quota->hard);
     const bool was_limiting = IsLimitedBy(old.get(), quota->hard);
-    if (by_namespace_ && is_limiting) LimitIn(resource, quota->key.ns);
+    if (by_namespace_ && is_limiting) ++namespaces_[resource][quota->key.ns];
     if (by_namespace_ && was_limiting) UnlimitIn(resource, quota->key.ns);
     if (is_limiting || was_limiting) limiting.push_back(quota);
   }
@@ -347,12 +334,9 @@ base::Task<void> Tracker::Rediscover() {
   last_discovery_ = context_.scheduler->Now();
   const auto refreshed = co_await served_.Refresh();
   StartServed();
-  if (refreshed) NoticeMissing();  // an error was logged by ServedResources; the known state stays
-}
-
-// A first status does not wait for resources that the server does not serve, or whose group is
-// stale.
-void Tracker::NoticeMissing() {
+  if (!refreshed) co_return;  // ServedResources has logged the error; the known state stays
+  // A first status does not wait for resources that the server does not serve, or whose group is
+  // stale.
   for (auto& [resource, wanted] : wanted_.entries()) {
     if (wanted.tracked || wanted.names == 0) continue;
     const bool absent = served_.IsAbsent(resource);
@@ -373,12 +357,6 @@ std::optional<api::GroupVersionResource> Tracker::ServedFor(
   return served_.HasVersion(*served) ? served : std::nullopt;
 }
 
-bool Tracker::MustMove(const Wanted& wanted) const {
-  const TrackedResource& tracked = *wanted.tracked;
-  if (wanted.current() == nullptr) return true;
-  return !served_.HasVersion(tracked.resource()) && ServedFor(tracked.evaluator()).has_value();
-}
-
 void Tracker::StartServed() {
   classes_.StartServed();
   shared_.Follow(served_.rules());
@@ -387,21 +365,16 @@ void Tracker::StartServed() {
     const auto served = ServedFor(*wanted.evaluator);
     if (!served) continue;
     wanted.known_absent = false;
-    Use(wanted, *served);
+    const auto classes = [this, of = resource] { return classes_.Of(of).table; };
+    wanted.tracked =
+        shared_.Acquire(context_, api_, *served, *wanted.evaluator, listener_, classes);
+    TrackedResource& tracked = *wanted.tracked;
+    for (const auto& [name, quotas] : names_) tracked.Limit(name);
+    for (const auto& [ns, groups] : groups_) tracked.SetGroups(ns, groups);
+    tracked.Start();
+    // Nobody tells what a shared resource has listed before.
+    if (tracked.synced() || tracked.state().trouble) listener_.OnResourceState(*wanted.evaluator);
   }
-}
-
-void Tracker::Use(Wanted& wanted, const api::GroupVersionResource& served) {
-  const auto classes = [this, resource = wanted.evaluator->resource] {
-    return classes_.Of(resource).table;
-  };
-  wanted.tracked = shared_.Acquire(context_, api_, served, *wanted.evaluator, listener_, classes);
-  TrackedResource& tracked = *wanted.tracked;
-  for (const auto& [name, quotas] : names_) tracked.Limit(name);
-  for (const auto& [ns, groups] : groups_) tracked.SetGroups(ns, groups);
-  tracked.Start();
-  // Nobody tells what a shared resource has listed before.
-  if (tracked.synced() || tracked.state().trouble) listener_.OnResourceState(*wanted.evaluator);
 }
 
 // A resource that others use keeps nothing of ours. It must be released then.
@@ -419,7 +392,10 @@ base::Task<void> Tracker::StopUnneeded() {
     Wanted& wanted = entry->second;
     const bool unneeded = wanted.names == 0 && now - wanted.unneeded_since >= kKeepUnneeded;
     const bool gone = wanted.tracked && served_.IsAbsent(entry->first);
-    const bool stops = wanted.tracked && (unneeded || gone || MustMove(wanted));
+    const bool moves = wanted.tracked && (wanted.current() == nullptr ||
+                                          (!served_.HasVersion(wanted.tracked->resource()) &&
+                                           ServedFor(wanted.tracked->evaluator())));
+    const bool stops = wanted.tracked && (unneeded || gone || moves);
     if (stops) stopping.push_back(Leave(wanted));
     if (gone && !unneeded) wanted.known_absent = true;
     entry = unneeded ? wanted_.Erase(entry) : std::next(entry);

@@ -1,11 +1,8 @@
 #pragma once
 
 // Decides which resources are watched: those that a quota of this quota API names, as soon as the
-// server serves them. A resource that no quota names any more is dropped after a while. A resource
-// whose version is no longer served is watched in another version.
-//
-// The server does not announce kinds that appear, change or disappear. So discovery runs rarely
-// while all is well, and often while a named resource is missing or its list is answered 404.
+// server serves them (controllers/quota/DESIGN.md, "When kinds appear or disappear"). A resource
+// that no quota names any more is dropped after a while.
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
@@ -108,34 +105,29 @@ class Tracker {
  private:
   // Those that own the name, and the one that counts the objects of a count/… name.
   [[nodiscard]] std::vector<SharedEvaluator> EvaluatorsOf(const std::string& name) const;
-  // Some quota limits the name from now on, or none any more.
-  void OnLimited(const std::string& name);
-  void OnUnlimited(const std::string& name);
+  void Limit(const quota::Quota& quota);
+  void Unlimit(const quota::Quota& quota);
   // The classes by which the evaluator may own further names; null if there are none.
   [[nodiscard]] const quota::ClassTable* OwningClasses(const quota::Evaluator& evaluator) const;
   [[nodiscard]] bool IsLimitedBy(const quota::Evaluator* evaluator,
                                  const quota::ResourceList& hard) const;
-  void LimitIn(const api::GroupResource& resource, const std::string& ns);
   void UnlimitIn(const api::GroupResource& resource, const std::string& ns);
   void WantByClasses();
-  void CountNamespaces(const quota::Quota* before, const quota::Quota* after);
   void Want(const SharedEvaluator& evaluator);
   void Unwant(const api::GroupResource& resource);
   // True if a resource, or classes, that became wanted after `since` are not watched, or their
   // watch gets a 404, so they may be deleted or moved to another version.
   [[nodiscard]] bool AnyUnresolved(base::TimePoint since = base::TimePoint::min()) const;
   [[nodiscard]] bool IsLookDue() const;
+  // Asks what the server serves.
   base::Task<void> Rediscover();
-  void NoticeMissing();
   void StartServed();
-  void Use(Wanted& wanted, const api::GroupVersionResource& served);
   std::shared_ptr<TrackedResource> Leave(Wanted& wanted);
   base::Task<void> StopUnneeded();
   base::Task<void> StopAll();
   // The version that the evaluator reads.
   [[nodiscard]] std::optional<api::GroupVersionResource> ServedFor(
       const quota::Evaluator& evaluator) const;
-  [[nodiscard]] bool MustMove(const Wanted& wanted) const;
   [[nodiscard]] base::TimePoint NextLook() const;
 
   TrackingContext context_;
