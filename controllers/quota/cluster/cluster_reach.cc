@@ -35,11 +35,17 @@ base::Task<void> ClusterReach::Run() {
   co_await base::DeferCancellation();
   tasks_.Spawn("namespaces", [this] { return reflector_->Run(); });
   while (!co_await base::Stopping()) {
-    if (TakeSome()) {
-      co_await base::NextTurn();
-    } else {
+    if (!quotas_synced_ || waiting_.empty()) {
       co_await wake_->WaitUntil(base::TimePoint::max());
+      continue;
     }
+    for (int i = 0; i < kMatchedAStep && !waiting_.empty(); ++i) {
+      auto next = waiting_.extract(waiting_.begin());
+      Take(next.key(), next.mapped());
+    }
+    // After the last namespace, the names of ClusterQuotas are known.
+    if (synced()) hooks_.on_state();
+    co_await base::NextTurn();
   }
   tasks_.Cancel();
   co_await tasks_.Join();
@@ -63,19 +69,15 @@ void ClusterReach::BeginList() {
 void ClusterReach::Upsert(const json::Value& object) {
   const std::string name(api::Name(object));
   const json::Value* const labels = object.At({"metadata", "labels"});
-  NoteVersion(object);
+  api::RaiseVersion(newest_, api::ResourceVersion(object));
   names_[name] = list_;
   OnNamespace(name, labels != nullptr ? *labels : json::Value());
 }
 
 void ClusterReach::Remove(const json::Value& object) {
   const std::string name(api::Name(object));
-  NoteVersion(object);
-  if (names_.erase(name) > 0) OnNamespace(name, std::nullopt);
-}
-
-void ClusterReach::NoteVersion(const json::Value& object) {
   api::RaiseVersion(newest_, api::ResourceVersion(object));
+  if (names_.erase(name) > 0) OnNamespace(name, std::nullopt);
 }
 
 bool ClusterReach::SweepSome() {
@@ -124,16 +126,6 @@ void ClusterReach::Limit(const quota::Quota* before, const quota::Quota& after) 
               selected ? quota::PlacesOf(*selected) : std::vector<quota::Place>());
 }
 
-void ClusterReach::MovePlaces(const std::vector<std::string>& quotas) {
-  if (!hooks_.limited_by) return;
-  std::map<std::string, std::string> parents;
-  for (const std::string& name : quotas) {
-    const quota::Lineage::Member* const place = tree_.Place(name);
-    parents[name] = place != nullptr && place->up != nullptr ? place->up->name : "";
-  }
-  places_.Move(parents);
-}
-
 void ClusterReach::SetPromised(const std::string& quota, quota::ResourceList promised) {
   const std::string_view parent = tree_.SetPromised(quota, std::move(promised));
   if (!parent.empty()) hooks_.on_promises(std::string(parent));
@@ -145,8 +137,7 @@ void ClusterReach::OnQuotasSynced() {
 }
 
 void ClusterReach::OnNamespace(const std::string& ns, Labels labels) {
-  const bool at_once = synced();
-  if (at_once) return Take(ns, labels);
+  if (synced()) return Take(ns, labels);
   waiting_.insert_or_assign(ns, std::move(labels));
   wake_->Wake();
 }
@@ -162,37 +153,27 @@ void ClusterReach::Tell(const quota::QuotaTree::Change& change) {
     std::ranges::sort(groups);
     hooks_.set_groups(ns, std::move(groups));
   }
-  MovePlaces(change.quotas);
-  NoteLosing(change.losing);
+  if (hooks_.limited_by) {
+    std::map<std::string, std::string> parents;
+    for (const std::string& name : change.quotas) {
+      const quota::Lineage::Member* const place = tree_.Place(name);
+      parents[name] = place != nullptr && place->up != nullptr ? place->up->name : "";
+    }
+    places_.Move(parents);
+  }
+  // For example, a namespace moves to another team, and then a quota changes its selector. If the
+  // watch shows the second change first, no quota reaches the namespace for a moment.
+  const base::TimePoint now = context_.scheduler->Now();
+  std::erase_if(losing_, [&](const auto& one) { return one.second <= now; });
+  for (const std::string& name : change.losing) losing_[name] = now + accounting::kLosesNamespace;
   for (const std::string& name : change.quotas) hooks_.on_moved({"", name});
   for (const std::string& name : change.parents) hooks_.on_promises(name);
 }
 
-// For example, a namespace moves to another team, and then a quota changes its selector. If the
-// watch shows the second change first, no quota reaches the namespace for a moment.
-void ClusterReach::NoteLosing(const std::vector<std::string>& quotas) {
-  if (quotas.empty()) return;
-  const base::TimePoint now = context_.scheduler->Now();
-  std::erase_if(losing_, [&](const auto& one) { return one.second <= now; });
-  for (const std::string& name : quotas) losing_[name] = now + accounting::kLosesNamespace;
-}
-
 base::TimePoint ClusterReach::BehindUntil(std::string_view quota) const {
   const auto losing = losing_.find(quota);
-  const base::TimePoint behind_until =
-      sync_state_.BehindUntil(context_.scheduler->Now(), reflector_->state());
-  return losing == losing_.end() ? behind_until : std::max(behind_until, losing->second);
-}
-
-bool ClusterReach::TakeSome() {
-  if (!quotas_synced_ || waiting_.empty()) return false;
-  for (int i = 0; i < kMatchedAStep && !waiting_.empty(); ++i) {
-    auto next = waiting_.extract(waiting_.begin());
-    Take(next.key(), next.mapped());
-  }
-  // After the last namespace, the names of ClusterQuotas are known.
-  if (synced()) hooks_.on_state();
-  return true;
+  return std::max(sync_state_.BehindUntil(context_.scheduler->Now(), reflector_->state()),
+                  losing == losing_.end() ? base::TimePoint() : losing->second);
 }
 
 std::vector<api::ObjectKey> ClusterReach::QuotasOf(std::string_view ns) const {

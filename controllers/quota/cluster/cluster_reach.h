@@ -3,10 +3,6 @@
 // Which namespaces ClusterQuotas reach. Watches the metadata of all namespaces, matches their
 // labels with the selectors of quotas, and reports to which quotas a namespace belongs.
 //
-// A namespace that changes is matched at once. The namespaces of a list are matched a few in each
-// turn, and only after the quotas are listed. Otherwise each listed quota would be matched with
-// every namespace.
-//
 // Single-threaded. Run() must have returned before it is destroyed.
 
 #include <cstdint>
@@ -84,15 +80,10 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
 
  private:
   using Labels = std::optional<json::Value>;  // nullopt: the namespace is gone
-  void NoteVersion(const json::Value& object);
   void OnNamespace(const std::string& ns, Labels labels);
   void Take(const std::string& ns, const Labels& labels);
-  // Returns false if nothing was waiting.
-  bool TakeSome();
   void Tell(const quota::QuotaTree::Change& change);
   void Limit(const quota::Quota* before, const quota::Quota& after);
-  void MovePlaces(const std::vector<std::string>& quotas);
-  void NoteLosing(const std::vector<std::string>& quotas);
 
   TrackingContext context_;
   Hooks hooks_;

@@ -164,28 +164,23 @@ QuotaCondition ClusterStatus::Stale(const quota::Quota& quota,
   return {"Stale", false, "Current", "what is used is counted"};
 }
 
-std::string ClusterStatus::WhyNotEnforced(const quota::Quota& quota) const {
-  if (enforcement_ == nullptr) return "";
-  if (auto why = enforcement_->WhyNot(quota)) return std::move(*why);
-  const json::Value* before = FindCondition(quota.further_status.Find("conditions"), "Ready");
-  const bool told = before != nullptr && before->StringAt({"reason"}) == kNotEnforced;
-  return told ? std::string(before->StringAt({"message"})) : "";
-}
-
 // Statuses of several quotas are written one after the other. So a guarantee may look incomplete
 // for a moment, and is reported only if this lasts or was reported before.
 QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondition& stale,
                                     const quota::ResourceList& missing, bool lasts,
                                     const std::vector<std::string>& unguarded) const {
-  if (std::string why = WhyNotEnforced(quota); !why.empty()) {
-    return {"Ready", false, std::string(kNotEnforced), std::move(why)};
+  const json::Value* before = FindCondition(quota.further_status.Find("conditions"), "Ready");
+  const std::string_view reason = before != nullptr ? before->StringAt({"reason"}) : "";
+  if (enforcement_ != nullptr) {
+    const std::string_view stored =
+        reason == kNotEnforced ? before->StringAt({"message"}) : std::string_view();
+    std::string why = enforcement_->WhyNot(quota).value_or(std::string(stored));
+    if (!why.empty()) return {"Ready", false, std::string(kNotEnforced), std::move(why)};
   }
   if (const auto flaw = reach_.tree().FlawOf(quota.key.name)) {
     return {"Ready", false, flaw->reason, flaw->message};
   }
-  const json::Value* before = FindCondition(quota.further_status.Find("conditions"), "Ready");
-  const bool told = before != nullptr && before->StringAt({"reason"}) == kExceedsParent;
-  if (!missing.empty() && (lasts || told)) {
+  if (!missing.empty() && (lasts || reason == kExceedsParent)) {
     return {"Ready", false, std::string(kExceedsParent),
             "others have taken in " + quota.cluster->parent +
                 " what is guaranteed here, missing: " + missing.ToString()};
@@ -194,9 +189,8 @@ QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondit
   // A new process does not know for a moment what is guarded, and a new quota below this one does
   // not make this one new. So only a quota whose spec changed waits for the rules.
   const json::Value* observed = quota.further_status.Find("observedGeneration");
-  const bool waits = before == nullptr || before->StringAt({"reason"}) == kNotCountedYet ||
-                     observed == nullptr || !quota.cluster ||
-                     observed->AsInt64() != quota.cluster->generation;
+  const bool waits = before == nullptr || reason == kNotCountedYet || observed == nullptr ||
+                     !quota.cluster || observed->AsInt64() != quota.cluster->generation;
   const std::string uncounted =
       NotCountedYet(quota, waits ? unguarded : std::vector<std::string>());
   if (!uncounted.empty()) {

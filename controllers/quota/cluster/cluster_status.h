@@ -3,13 +3,10 @@
 // The fields of a ClusterQuota's status beside hard and used: its place in the tree, what is
 // available, and conditions.
 //
-// `available` depends on the statuses of other quotas, and `largest` takes long to compute. They
-// are written together with other changes, or once in a while. Otherwise one object could cause a
-// thousand writes. No I/O; one thread. All references must outlive it.
+// `available` depends on the statuses of other quotas, and `largest` takes long to compute, so they
+// wait for other changes, or for a while. No I/O; one thread. All references must outlive it.
 
-#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -68,8 +65,6 @@ class ClusterStatus {
                                      const std::vector<std::string>& unguarded) const;
   // The condition of a quota that has everything that it needs.
   [[nodiscard]] QuotaCondition Counted(const quota::Quota& quota) const;
-  // Why it is not enforced; "": it is, or nobody promised that.
-  [[nodiscard]] std::string WhyNotEnforced(const quota::Quota& quota) const;
   [[nodiscard]] QuotaCondition Stale(const quota::Quota& quota,
                                      const std::vector<std::string>& unknown) const;
 

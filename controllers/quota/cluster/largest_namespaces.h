@@ -6,8 +6,6 @@
 // Single-threaded. Run() must have returned before it is destroyed.
 
 #include <map>
-#include <string>
-#include <string_view>
 
 #include "controllers/quota/base/quota_store.h"
 #include "controllers/quota/cluster/cluster_reach.h"

@@ -39,9 +39,7 @@ std::optional<std::string> EnforcementWatch::WhyNot(const quota::Quota& quota) c
     if (state_->resources.contains(resource)) resources.insert(resource.ToString());
   }
   if (resources.empty()) return "";
-  std::string names;
-  for (const std::string& resource : resources) names += (names.empty() ? "" : ", ") + resource;
-  return "the API server does not ask about " + names +
+  return "the API server does not ask about " + base::Join(resources, ", ") +
          ": its webhook configuration lacks the rules";
 }
 
@@ -71,18 +69,15 @@ void EnforcementWatch::Learn(const Unenforced& now_is) {
   Restart();
 }
 
-void EnforcementWatch::TellSome() {
-  while (telling_ && bucket_.Take(scheduler_.Now())) {
-    telling_ = store_.VisitSome(told_, 1, [this](const quota::Quota& quota) { look_(quota.key); });
-  }
-}
-
 base::Task<void> EnforcementWatch::Run() {
   co_await base::DeferCancellation();
   const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
   while (!co_await base::Stopping()) {
     if (const auto now_is = store_.synced() ? ask_() : std::nullopt) Learn(*now_is);
-    TellSome();
+    while (telling_ && bucket_.Take(scheduler_.Now())) {
+      telling_ =
+          store_.VisitSome(told_, 1, [this](const quota::Quota& quota) { look_(quota.key); });
+    }
     co_await alarm->WaitUntil(scheduler_.Now() + kPoll);
   }
 }

@@ -4,15 +4,14 @@
 // Ready of those that have conditions. An admin may let all requests pass, and the API server may
 // lack the rules by which it asks us.
 //
-// Such a change concerns all quotas, and each of them needs an event, or a write. So they learn of
-// it one after the other: a hundred at once, then twenty a second. Until then the condition of a
-// quota stays as it is stored.
+// All quotas learn of such a change one after the other, a hundred at once, then twenty a second,
+// because each of them needs an event, or a write. Until then the condition of a quota stays as it
+// is stored.
 //
 // Single-threaded. All references must outlive it; Run() must have returned before it is destroyed.
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -52,7 +51,6 @@ class EnforcementWatch {
     bool operator==(const State&) const = default;
   };
   void Learn(const Unenforced& now_is);
-  void TellSome();
 
   base::Scheduler& scheduler_;
   std::function<std::optional<Unenforced>()> ask_;

@@ -24,20 +24,17 @@ bool OnceLog::Set(std::string_view what, const std::string& subject, const std::
   const auto [entry, added] = said_[subject].try_emplace(std::string(what), Said{message, now});
   Said& said = entry->second;
   if (!added && said.message == message) {
-    if (now < said.at + base::Reminder::kAgain || !MayRepeat(now)) return false;
+    if (now < said.at + base::Reminder::kAgain) return false;
+    if (now >= repeating_since_ + base::Reminder::kAgain) {
+      repeating_since_ = now;
+      repeated_ = 0;
+    }
+    if (repeated_++ >= kRepeated) return false;
   }
   said = {message, now};
   LOG(WARNING) << what << " " << subject << " fails quota_api=" << quota_api_ << " error=\""
                << message << "\"";
   return true;
-}
-
-bool OnceLog::MayRepeat(base::TimePoint now) {
-  if (now >= repeating_since_ + base::Reminder::kAgain) {
-    repeating_since_ = now;
-    repeated_ = 0;
-  }
-  return repeated_++ < kRepeated;
 }
 
 }  // namespace controllers

@@ -30,7 +30,6 @@ class OnceLog {
     std::string message;
     base::TimePoint at;
   };
-  [[nodiscard]] bool MayRepeat(base::TimePoint now);
 
   std::string quota_api_;
   const base::Clock& clock_;

@@ -69,10 +69,6 @@ Announcement AnnouncementOf(const Obstacle& obstacle) {
   return {EventType::kWarning, "QuotaStale", are + " stale" + kept, StaleCondition(obstacle.kind)};
 }
 
-Announcement Healed(const std::vector<std::string>& names) {
-  return {EventType::kNormal, "QuotaHealed", Are(names) + " counted again"};
-}
-
 Announcement UnknownNames(const std::vector<std::string>& names) {
   return {EventType::kWarning, "UnknownResourceName",
           "nothing is counted under " + base::Join(names, ", ") + ": such a limit has no effect",
@@ -101,20 +97,15 @@ Announcement UnreadableSpec(const quota::Quota& quota) {
   return {EventType::kWarning, "QuotaUnreadable", std::move(text), "SpecUnreadable"};
 }
 
-Announcement Unwritable(const std::string& why) {
-  return {.type = EventType::kWarning,
-          .reason = "StatusRefused",
-          .message =
-              "the API server refuses to write the status of this quota, so its usage is "
-              "stale, and what needs it may be refused: " +
-              why,
-          .by_any = true};
-}
-
-Announcement WritableAgain() {
-  return {.type = EventType::kNormal,
-          .reason = "QuotaHealed",
-          .message = "the status of the quota is written again",
+// `why`: the API server refuses to write the status; "": it is written again.
+Announcement WriteEvent(const std::string& why) {
+  const bool again = why.empty();
+  return {.type = again ? EventType::kNormal : EventType::kWarning,
+          .reason = again ? "QuotaHealed" : "StatusRefused",
+          .message = again ? "the status of the quota is written again"
+                           : "the API server refuses to write the status of this quota, so its "
+                             "usage is stale, and what needs it may be refused: " +
+                                 why,
           .by_any = true};
 }
 
@@ -138,14 +129,14 @@ const ForceReason* FindForceReason(std::string_view reason) {
   return found == kForceReasons.end() ? nullptr : found;
 }
 
-Announcement OutOfForce(const NotInForce& what) {
-  return {EventType::kWarning, what.reason,
-          what.message + std::string(FindForceReason(what.reason)->effect), what.reason, true};
-}
-
-Announcement InForceAgain(std::string_view reason) {
-  return {EventType::kNormal, "QuotaHealed",
-          "the quota " + std::string(FindForceReason(reason)->healed), "", true};
+Announcement ForceEvent(const std::string& before, const NotInForce& now_is) {
+  if (now_is.reason.empty()) {
+    return {EventType::kNormal, "QuotaHealed",
+            "the quota " + std::string(FindForceReason(before)->healed), "", true};
+  }
+  return {EventType::kWarning, now_is.reason,
+          now_is.message + std::string(FindForceReason(now_is.reason)->effect), now_is.reason,
+          true};
 }
 
 // Reports what is not in `said` yet. False: some event was not accepted.
@@ -167,16 +158,6 @@ bool SayFlaws(Flaws& said, const quota::Quota& quota, const Flaws& flaws,
 }
 
 }  // namespace
-
-base::TimePoint QuotaConditions::DueAt(const Standing& standing, Obstacle::Kind kind,
-                                       base::TimePoint server_since) const {
-  if (IsAboutObjects(kind)) return standing.since;
-  std::chrono::seconds patience = patience_.refused;
-  if (kind == Obstacle::Kind::kSilent) patience = patience_.silent;
-  if (kind == Obstacle::Kind::kNotServed) patience = patience_.not_served;
-  return std::max(std::max(standing.since, server_since) + patience,
-                  server_since + patience_.after_outage);
-}
 
 QuotaConditions::When QuotaConditions::Look(const quota::Quota& quota,
                                             const std::vector<Obstacle>& obstacles,
@@ -208,8 +189,14 @@ QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle
   standing.topic = topic;
   if (topic.empty()) return now + patience_.pending;
   if (standing.said == topic && Contains(standing.names, obstacle.names)) return std::nullopt;
-  const base::TimePoint due = DueAt(standing, obstacle.kind, server_since);
-  if (due > now) return due;
+  if (!IsAboutObjects(obstacle.kind)) {
+    std::chrono::seconds patience = patience_.refused;
+    if (obstacle.kind == Obstacle::Kind::kSilent) patience = patience_.silent;
+    if (obstacle.kind == Obstacle::Kind::kNotServed) patience = patience_.not_served;
+    const base::TimePoint due = std::max(std::max(standing.since, server_since) + patience,
+                                         server_since + patience_.after_outage);
+    if (due > now) return due;
+  }
   Announcement announcement = AnnouncementOf(obstacle);
   if (!say(announcement)) return now + patience_.say_again;
   Retell(obstacle.resource, std::exchange(standing.said, topic), topic);
@@ -224,7 +211,7 @@ QuotaConditions::When QuotaConditions::LookAtWrites(Memory& memory, const std::s
                                                     When later, const Say& say) {
   std::string& said = memory.flaws.unwritable;
   if (said.empty() == unwritable.empty()) return std::nullopt;
-  if (!say(unwritable.empty() ? WritableAgain() : Unwritable(unwritable))) return later;
+  if (!say(WriteEvent(unwritable))) return later;
   said = unwritable;
   return std::nullopt;
 }
@@ -238,9 +225,7 @@ QuotaConditions::When QuotaConditions::LookAtForce(Memory& memory, const NotInFo
   if (said == now_is.reason) return std::nullopt;
   const base::TimePoint due = memory.not_in_force_since + patience_.not_in_force;
   if (!now_is.reason.empty() && due > now) return due;
-  if (!say(now_is.reason.empty() ? InForceAgain(said) : OutOfForce(now_is))) {
-    return now + patience_.say_again;
-  }
+  if (!say(ForceEvent(said, now_is))) return now + patience_.say_again;
   said = now_is.reason;
   return std::nullopt;
 }
@@ -257,7 +242,9 @@ QuotaConditions::When QuotaConditions::Heal(Memory& memory, const quota::Quota& 
     std::vector<std::string>& names = here->second.names;
     // No report for names that the quota no longer has.
     std::erase_if(names, [&](const std::string& name) { return !quota.hard.Find(name); });
-    if (names.empty() || say(Healed(names))) {
+    const bool said =
+        names.empty() || say({EventType::kNormal, "QuotaHealed", Are(names) + " counted again"});
+    if (said) {
       Retell(here->first, here->second.said, "");
       memory.standings.erase(here);
     } else {

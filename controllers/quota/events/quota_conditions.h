@@ -2,13 +2,8 @@
 
 // Decides which events a quota gets, and when: one for each change, not one for each check.
 //
-// An Obstacle is a reason why names are not counted now. Many obstacles pass within a moment, so
-// each kind is reported only after a delay. When a reported obstacle is gone, this is reported as
-// well. The reports are remembered by the uid of the quota, and only while something is wrong: a
-// healthy quota costs nothing. After a restart an obstacle is reported once more, a recovery is
-// not.
-//
-// No I/O; one thread.
+// The reports are remembered by the uid of the quota, and only while something is wrong (DESIGN.md,
+// "Events for users"). No I/O; one thread.
 
 #include <functional>
 #include <map>
@@ -116,8 +111,6 @@ class QuotaConditions {
       return standings.empty() && flaws.empty() && not_in_force.empty();
     }
   };
-  [[nodiscard]] base::TimePoint DueAt(const Standing& standing, Obstacle::Kind kind,
-                                      base::TimePoint server_since) const;
   When LookAt(Standing& standing, const Obstacle& obstacle, base::TimePoint now,
               base::TimePoint server_since, const Say& say);
   When Heal(Memory& memory, const quota::Quota& quota, const std::vector<Obstacle>& obstacles,

@@ -40,11 +40,6 @@ ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
   return {.after_outage = std::chrono::ceil<std::chrono::seconds>(longest) + kAttempt};
 }
 
-// Of a part, which users know as the whole.
-std::string OfDefinedNames(const std::string& message) {
-  return "limits on names of UsageDefinitions: " + message;
-}
-
 }  // namespace
 
 QuotaReporter::QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
@@ -115,16 +110,6 @@ void QuotaReporter::LookSoon(const api::ObjectKey& key) {
   wake_->Wake();
 }
 
-base::TimePoint QuotaReporter::NextLook() const {
-  const base::TimePoint soon = Now() + kLookInterval;
-  const base::TimePoint due = due_.NextReady();
-  if (away_) return soon;
-  if (due == base::TimePoint::max()) return Now() + kNothingToDo;
-  // While a delay runs, check each second whether the server is away, so that a short outage is not
-  // missed.
-  return std::min(due, soon);
-}
-
 base::Task<void> QuotaReporter::Run() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {
@@ -134,7 +119,13 @@ base::Task<void> QuotaReporter::Run() {
     if (!away && LookAtSomeDue()) {
       co_await base::NextTurn();
     } else {
-      co_await wake_->WaitUntil(NextLook());
+      // While a delay runs, check each second whether the server is away, so that a short outage
+      // is not missed.
+      const base::TimePoint due = due_.NextReady();
+      const bool idle = !away_ && due == base::TimePoint::max();
+      const base::TimePoint soon = Now() + kLookInterval;
+      const base::TimePoint next = away_ ? soon : std::min(due, soon);
+      co_await wake_->WaitUntil(idle ? Now() + kNothingToDo : next);
     }
   }
 }
@@ -163,7 +154,11 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
   const auto unwritable = unwritable_.find(key);
   Flaws flaws{.exempt = options_.exempt->contains(key.ns),
               .unwritable = unwritable == unwritable_.end() ? "" : unwritable->second,
-              .not_in_force = ForceOf(*quota)};
+              .not_in_force = NotInForceOf(quota->further_status.Find("conditions"))};
+  if (enforcement_ != nullptr) {
+    const std::string why = enforcement_->WhyNot(*quota).value_or("");
+    flaws.not_in_force = why.empty() ? NotInForce() : NotInForce{std::string(kNotEnforced), why};
+  }
   std::vector<Obstacle> obstacles;
   // What is counted of a part, the controller of the whole counts, too, and says so.
   if (!api_.part_of) {
@@ -199,12 +194,6 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
   return obstacles;
 }
 
-NotInForce QuotaReporter::ForceOf(const quota::Quota& quota) const {
-  if (enforcement_ == nullptr) return NotInForceOf(quota.further_status.Find("conditions"));
-  const std::string why = enforcement_->WhyNot(quota).value_or("");
-  return why.empty() ? NotInForce{} : NotInForce{std::string(kNotEnforced), why};
-}
-
 // Returns why this source is not counted.
 Obstacle QuotaReporter::Judge(const UsageSource& source) const {
   using Kind = Obstacle::Kind;
@@ -235,7 +224,7 @@ bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcem
                    .resource_version = part ? "" : quota.resource_version},
          .type = announcement.type,
          .reason = announcement.reason,
-         .message = part ? OfDefinedNames(announcement.message) : announcement.message});
+         .message = (part ? "limits on names of UsageDefinitions: " : "") + announcement.message});
     if (!recorded) return false;
   }
   if (announcement.logged) Log(quota, announcement);

@@ -3,10 +3,9 @@
 // Sends the events that QuotaConditions decides: names that are stale, recovered, not served or
 // unknown, and limits below the usage.
 //
-// It checks a quota when the controller reports a change, and when a delay ends. Counting and
-// writing never wait for it. While the API server is away, which the watch of quotas shows, it
-// reports nothing: every resource fails then, and no single quota is affected. A replica that does
-// not lead checks, but sends nothing.
+// While the API server is away, which the watch of quotas shows, it reports nothing: every resource
+// fails then, and no single quota is affected. A replica that does not lead checks, but sends
+// nothing.
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
@@ -57,9 +56,7 @@ class QuotaReporter {
   bool LookAtSomeDue();
   void LookAt(const api::ObjectKey& key);
   [[nodiscard]] std::vector<Obstacle> ObstaclesOf(const quota::Quota& quota) const;
-  [[nodiscard]] NotInForce ForceOf(const quota::Quota& quota) const;
   [[nodiscard]] Obstacle Judge(const UsageSource& source) const;
-  [[nodiscard]] base::TimePoint NextLook() const;
   bool Say(const quota::Quota& quota, const Announcement& announcement);
   void Log(const quota::Quota& quota, const Announcement& announcement);
 
