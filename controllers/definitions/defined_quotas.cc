@@ -73,10 +73,7 @@ bool IsExpected(const base::Error& error) {
 
 DefinedQuotaController::DefinedQuotaController(const TrackingContext& context,
                                                DefinedQuotaHooks hooks)
-    : client_(*context.client),
-      scheduler_(*context.scheduler),
-      executor_(context.executor),
-      events_(context.events),
+    : context_(context),
       hooks_(std::move(hooks)),
       log_once_("defined", *context.scheduler),
       queue_(*context.scheduler, {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}}) {}
@@ -88,22 +85,19 @@ bool DefinedQuotaController::MayWrite() const {
          (!hooks_.leading || hooks_.leading());
 }
 
-bool DefinedQuotaController::IsRight(const api::ObjectKey& key, const quota::Quota* whole) const {
+// `whole`: the ResourceQuota; null if there is none.
+std::optional<client::ApiRequest> DefinedQuotaController::WriteFor(
+    const api::ObjectKey& key, const quota::Quota* whole) const {
   const quota::Quota* const stored = hooks_.defined_quotas()->Find(key);
-  if (!HasPart(whole)) return stored == nullptr;
-  return stored != nullptr && quota::IsDefinedPart(*stored, *whole);
-}
-
-client::ApiRequest DefinedQuotaController::WriteFor(const api::ObjectKey& key,
-                                                    const quota::Quota* whole) const {
-  const quota::Quota* const stored = hooks_.defined_quotas()->Find(key);
-  if (!HasPart(whole)) return Deletion(*stored);
-  const json::Value part = quota::DefinedPartOf(*whole);
-  return stored == nullptr ? Creation(key, part) : Replacement(*stored, part);
+  const bool has_part = whole != nullptr && hooks_.in_parts && quota::HasDefinedPart(*whole);
+  if (!has_part) return stored == nullptr ? std::nullopt : std::optional(Deletion(*stored));
+  if (stored == nullptr) return Creation(key, quota::DefinedPartOf(*whole));
+  if (quota::IsDefinedPart(*stored, *whole)) return std::nullopt;
+  return Replacement(*stored, quota::DefinedPartOf(*whole));
 }
 
 bool DefinedQuotaController::IsDue(const api::ObjectKey& key) const {
-  return MayWrite() && !IsRight(key, hooks_.resource_quotas()->Find(key));
+  return MayWrite() && WriteFor(key, hooks_.resource_quotas()->Find(key)).has_value();
 }
 
 void DefinedQuotaController::OnQuota(const api::ObjectKey& key) {
@@ -112,32 +106,29 @@ void DefinedQuotaController::OnQuota(const api::ObjectKey& key) {
 
 base::Task<void> DefinedQuotaController::Run() {
   co_await base::DeferCancellation();
-  base::TaskGroup workers(executor_);
+  base::TaskGroup workers(context_.executor);
   workers.Spawn("defined quotas", [this] { return Work(); });
-  const std::unique_ptr<base::Alarm> poll = scheduler_.NewAlarm();
+  const std::unique_ptr<base::Alarm> poll = context_.scheduler->NewAlarm();
   base::TimePoint next_look = base::TimePoint::min();
+  bool said_absent = false;
   while (!co_await base::Stopping()) {
-    SayIfAbsent();
+    // Without the kind nothing refuses by such names, and no quota shows that.
+    const bool absent = hooks_.absent() && hooks_.in_parts;
+    LOG_IF(WARNING, absent && !said_absent)
+        << "names of UsageDefinitions in ResourceQuotas are not enforced: the API server does not "
+           "serve DefinedQuotas; install their CRD";
+    said_absent = absent;
     if (!MayWrite()) next_look = base::TimePoint::min();  // it misses changes until it may
-    if (MayWrite() && scheduler_.Now() >= next_look) {
-      next_look = scheduler_.Now() + kLooksAtAll;
+    if (MayWrite() && context_.scheduler->Now() >= next_look) {
+      next_look = context_.scheduler->Now() + kLooksAtAll;
       co_await AddDue(hooks_.resource_quotas);
       co_await AddDue(hooks_.defined_quotas);
     }
-    co_await poll->WaitUntil(scheduler_.Now() + kMayWritePoll);
+    co_await poll->WaitUntil(context_.scheduler->Now() + kMayWritePoll);
   }
   co_await base::IgnoreCancellation();
   queue_.ShutDown();
   co_await workers.Join();
-}
-
-// Without the kind nothing refuses by such names, and no quota shows that.
-void DefinedQuotaController::SayIfAbsent() {
-  const bool absent = hooks_.absent() && hooks_.in_parts;
-  LOG_IF(WARNING, absent && !said_absent_)
-      << "names of UsageDefinitions in ResourceQuotas are not enforced: the API server does not "
-         "serve DefinedQuotas; install their CRD";
-  said_absent_ = absent;
 }
 
 base::Task<void> DefinedQuotaController::AddDue(std::function<const QuotaStore*()> store) {
@@ -169,7 +160,7 @@ base::Task<base::Result<std::optional<quota::Quota>>> DefinedQuotaController::Re
     api::ObjectKey key) {
   client::ApiRequest request{.path = kWholes.Path(key.ns, key.name),
                              .timeout = kDefinedWriteTimeout};
-  const auto answer = co_await client::DoJson(client_, std::move(request));
+  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
   if (!answer && answer.error().Is(base::ErrorCode::kNotFound)) {
     co_return std::optional<quota::Quota>();
   }
@@ -194,10 +185,9 @@ base::Task<bool> DefinedQuotaController::Reconcile(api::ObjectKey key) {
     co_return false;
   }
   if (!MayWrite()) co_return true;
-  const quota::Quota* const whole = *read ? &**read : nullptr;
-  if (IsRight(key, whole)) co_return true;  // the watch shows it later
-  client::ApiRequest request = WriteFor(key, whole);
-  const auto answer = co_await client_.Do(std::move(request));
+  std::optional<client::ApiRequest> request = WriteFor(key, *read ? &**read : nullptr);
+  if (!request) co_return true;  // the watch shows it later
+  const auto answer = co_await context_.client->Do(*std::move(request));
   const bool failed = !answer && !IsExpected(answer.error());
   const base::Error error = failed ? answer.error() : base::Error();
   Tell(key, failed ? &error : nullptr);
@@ -212,18 +202,19 @@ void DefinedQuotaController::Tell(const api::ObjectKey& key, const base::Error* 
   const quota::Quota* const whole = wholes == nullptr ? nullptr : wholes->Find(key);
   const bool lasts =
       said && error != nullptr && client::IsRefusedForGood(*error) && hooks_.in_parts;
-  if (!lasts || whole == nullptr || events_ == nullptr) return;
-  (void)events_->Record({.about = {.api_version = "v1",
-                                   .kind = "ResourceQuota",
-                                   .ns = key.ns,
-                                   .name = key.name,
-                                   .uid = whole->uid,
-                                   .resource_version = whole->resource_version},
-                         .type = client::EventType::kWarning,
-                         .reason = std::string(kNotEnforced),
-                         .message = "limits on names of UsageDefinitions are not enforced as the "
-                                    "spec says: the DefinedQuota cannot be written: " +
-                                    error->message});
+  if (!lasts || whole == nullptr || context_.events == nullptr) return;
+  (void)context_.events->Record(
+      {.about = {.api_version = "v1",
+                 .kind = "ResourceQuota",
+                 .ns = key.ns,
+                 .name = key.name,
+                 .uid = whole->uid,
+                 .resource_version = whole->resource_version},
+       .type = client::EventType::kWarning,
+       .reason = std::string(kNotEnforced),
+       .message = "limits on names of UsageDefinitions are not enforced as the "
+                  "spec says: the DefinedQuota cannot be written: " +
+                  error->message});
 }
 
 }  // namespace controllers

@@ -43,34 +43,23 @@ class DefinedQuotaController {
  private:
   // True if both kinds of quotas are listed, and this process leads.
   [[nodiscard]] bool MayWrite() const;
-  // `whole`: the ResourceQuota; null if there is none.
-  [[nodiscard]] bool HasPart(const quota::Quota* whole) const {
-    return whole != nullptr && hooks_.in_parts && quota::HasDefinedPart(*whole);
-  }
-  // True if the DefinedQuota of this key is the part of `whole`, as far as the watch has shown.
-  // REQUIRES: MayWrite().
-  [[nodiscard]] bool IsRight(const api::ObjectKey& key, const quota::Quota* whole) const;
-  // The write that makes it right. REQUIRES: MayWrite(), and it is not right.
-  [[nodiscard]] client::ApiRequest WriteFor(const api::ObjectKey& key,
-                                            const quota::Quota* whole) const;
+  // The write that makes the DefinedQuota of this key the part of `whole`; nullopt: it is, as far
+  // as the watch has shown. REQUIRES: MayWrite().
+  [[nodiscard]] std::optional<client::ApiRequest> WriteFor(const api::ObjectKey& key,
+                                                           const quota::Quota* whole) const;
   // True if a write is due by what the watches have shown, and this process may write.
   [[nodiscard]] bool IsDue(const api::ObjectKey& key) const;
   base::Task<base::Result<std::optional<quota::Quota>>> ReadWhole(api::ObjectKey key);
   void Tell(const api::ObjectKey& key, const base::Error* error);
-  void SayIfAbsent();
   // Adds all keys of the store of which a write is due, in steps.
   base::Task<void> AddDue(std::function<const QuotaStore*()> store);
   base::Task<void> Work();
   base::Task<bool> Reconcile(api::ObjectKey key);
 
-  client::ApiClient& client_;
-  base::Scheduler& scheduler_;
-  base::asio::any_io_executor executor_;
-  client::EventRecorder* events_;  // may be null
+  TrackingContext context_;
   DefinedQuotaHooks hooks_;
   OnceLog log_once_;
   queue::AsyncQueue<api::ObjectKey> queue_;
-  bool said_absent_ = false;
 };
 
 }  // namespace controllers

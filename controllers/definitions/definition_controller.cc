@@ -61,10 +61,6 @@ bool DefinitionController::AreNotFound() const {
   return trouble && trouble->Is(base::ErrorCode::kNotFound);
 }
 
-bool DefinitionController::IsGone() const {
-  return served_.LacksVersion(DefinitionResource()) && AreNotFound();
-}
-
 bool DefinitionController::IsLookDue(base::TimePoint now) const {
   const base::Duration age = now - served_.last_look();
   const bool sure = served_.LacksVersion(DefinitionResource());
@@ -92,7 +88,11 @@ base::Task<void> DefinitionController::Follow() {
                             metrics_.get(), *this);
   watch.Spawn("definitions", [this] { return reflector_->Run(); });
   watch.Spawn("schemas", [this] { return checks_.Run(); });
-  while (!co_await base::Stopping() && !IsGone()) {
+  const auto is_gone = [this] {
+    // Discovery alone may be wrong for a while after the start of a server.
+    return served_.LacksVersion(DefinitionResource()) && AreNotFound();
+  };
+  while (!co_await base::Stopping() && !is_gone()) {
     if (listed_ && !listing_) co_await Apply();
     if (applied_ && hooks_.leading()) co_await WriteStatus();
     const base::TimePoint now = context_.scheduler->Now();

@@ -72,9 +72,6 @@ class DefinitionController final : public informers::CollectionSink {
   base::Task<void> Follow();
   // True if the API server does not let them be listed or watched because it does not know them.
   [[nodiscard]] bool AreNotFound() const;
-  // True if the API server has stopped serving definitions. Discovery alone may be wrong for a
-  // while after the start of a server.
-  [[nodiscard]] bool IsGone() const;
   // True if it should be asked what is served.
   [[nodiscard]] bool IsLookDue(base::TimePoint now) const;
   // Puts all evaluators into the quota APIs that should be there, one in a turn, because each may

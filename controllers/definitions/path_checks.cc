@@ -60,7 +60,11 @@ void PathChecks::Follow(
     if (at == checks_.end()) at = checks_.emplace(name, NewCheck(one, scheduler_.Now())).first;
     Ask(at->second, kinds_of(*one.definition));
   }
-  DropUnused();
+  std::set<std::string> used;
+  for (const auto& [name, check] : checks_) {
+    for (const Question& question : check.questions) used.insert(question.kind.Document());
+  }
+  std::erase_if(documents_, [&](const auto& one) { return !used.contains(one.first); });
 }
 
 // Of another version, or another kind, nothing is known yet.
@@ -88,14 +92,6 @@ void PathChecks::Ask(Check& check, const DefinitionKinds& kinds) {
   add(kinds.objects, PathsInObjects(check.definition));
   add(kinds.of_class, PathsInClass(check.definition));
   check.questions = std::move(questions);
-}
-
-void PathChecks::DropUnused() {
-  std::set<std::string> used;
-  for (const auto& [name, check] : checks_) {
-    for (const Question& question : check.questions) used.insert(question.kind.Document());
-  }
-  std::erase_if(documents_, [&](const auto& one) { return !used.contains(one.first); });
 }
 
 const PathChecks::Check* PathChecks::Find(std::string_view name) const {
@@ -127,22 +123,16 @@ bool PathChecks::IsPending(std::string_view name) const {
          std::ranges::any_of(check->questions, [](const Question& one) { return !one.known; });
 }
 
-const std::string* PathChecks::Next() const {
-  const auto first =
-      std::ranges::min_element(documents_, {}, [](const auto& one) { return one.second.next; });
-  return first == documents_.end() ? nullptr : &first->first;
-}
-
 base::Task<void> PathChecks::Run() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {
     const base::TimePoint now = scheduler_.Now();
-    const std::string* path = Next();
-    const base::TimePoint next = path == nullptr ? now + kIdle : documents_.at(*path).next;
-    if (next <= now) {
-      co_await Read(*path);
+    const auto first =
+        std::ranges::min_element(documents_, {}, [](const auto& one) { return one.second.next; });
+    if (first != documents_.end() && first->second.next <= now) {
+      co_await Read(first->first);
     } else {
-      co_await due_->WaitUntil(next);
+      co_await due_->WaitUntil(first == documents_.end() ? now + kIdle : first->second.next);
     }
   }
 }

@@ -6,15 +6,11 @@
 // A new definition with such a path is not in force, as one that cannot be read: its amounts would
 // be unknown, and creations would be refused. One that has been in force stays so, whatever the
 // schema loses later: who may change a CRD must not end a limit with it, and stored objects may
-// still have the field. The status of the definition is the memory for that, so that a restart and
-// another replica decide alike.
+// still have the field. The status of the definition remembers that for restarts and replicas.
 //
 // What cannot be read is not known: the last answer stays, and without one the definition counts as
-// if there were no schema.
-//
-// Single-threaded. Run() must have returned before it is destroyed.
+// if there were no schema. Single-threaded. Run() must have returned before it is destroyed.
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -91,10 +87,7 @@ class PathChecks {
                                       base::TimePoint now);
   [[nodiscard]] static std::string WrongIn(const Check& check);
   void Ask(Check& check, const DefinitionKinds& kinds);
-  void DropUnused();
   [[nodiscard]] const Check* Find(std::string_view name) const;
-  // The document that is due first; null if there is none.
-  [[nodiscard]] const std::string* Next() const;
   base::Task<void> Read(std::string path);
   void OnFailure(const std::string& path, Document& document, const base::Error& error);
   void OnText(const std::string& path, Document& document, const client::ApiResponse& answer);
