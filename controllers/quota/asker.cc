@@ -40,31 +40,29 @@ base::Task<Asker::Told> Asker::Ask(std::map<std::string, Lists> lists, base::Tim
   co_return told;
 }
 
+// An object that is passed twice, because a list started over, changes nothing.
 base::Task<base::Result<Listed>> Asker::AskAbout(Lists lists) {
   Listed listed;
+  informers::ReflectorOptions options = context_.reflector;
+  options.resource = lists.resource;
+  options.fields = {};  // no fields: metadata only
   std::set<std::string> namespaces = lists.namespaces;
   if (lists.whole) namespaces = {lists.within};
   for (const std::string& ns : namespaces) {
-    const auto read = co_await List(lists, ns, listed);
-    if (!read) co_return read.error();
+    options.ns = ns;  // "": all
+    auto version = co_await informers::ListAll(
+        *context_.client, *context_.scheduler, options,
+        [&](const json::Value& object) { Take(lists, object, listed); }, [] {});
+    if (!version) co_return version.error();
+    listed.version = std::move(*version);
   }
   if (namespaces.empty()) {
-    auto version = co_await informers::CurrentVersion(*context_.client, *context_.scheduler,
-                                                      OptionsFor(lists, ""));
+    auto version =
+        co_await informers::CurrentVersion(*context_.client, *context_.scheduler, options);
     if (!version) co_return version.error();
     listed.version = std::move(*version);
   }
   co_return listed;
-}
-
-// An object that is passed twice, because the list started over, changes nothing.
-base::Task<base::Result<void>> Asker::List(const Lists& lists, std::string ns, Listed& listed) {
-  auto version = co_await informers::ListAll(
-      *context_.client, *context_.scheduler, OptionsFor(lists, std::move(ns)),
-      [&](const json::Value& object) { Take(lists, object, listed); }, [] {});
-  if (!version) co_return version.error();
-  listed.version = std::move(*version);
-  co_return base::Result<void>();
 }
 
 void Asker::Take(const Lists& lists, const json::Value& object, Listed& listed) const {
@@ -79,14 +77,6 @@ void Asker::Take(const Lists& lists, const json::Value& object, Listed& listed) 
   const TrackedResource* tracked = tracker_.Find(lists.resource.WithoutVersion());
   const bool shown = tracked != nullptr && tracked->HasShown(ns, uid, version);
   if (!shown) api::RaiseVersion(listed.unshown, version);
-}
-
-informers::ReflectorOptions Asker::OptionsFor(const Lists& lists, std::string ns) const {
-  informers::ReflectorOptions options = context_.reflector;
-  options.resource = lists.resource;
-  options.fields = {};  // no fields: metadata only
-  options.ns = std::move(ns);
-  return options;
 }
 
 }  // namespace controllers

@@ -26,10 +26,7 @@ class Asker {
 
  private:
   base::Task<base::Result<Listed>> AskAbout(Lists lists);
-  // Lists one namespace, or all ("").
-  base::Task<base::Result<void>> List(const Lists& lists, std::string ns, Listed& listed);
   void Take(const Lists& lists, const json::Value& object, Listed& listed) const;
-  [[nodiscard]] informers::ReflectorOptions OptionsFor(const Lists& lists, std::string ns) const;
 
   const TrackingContext& context_;
   const Tracker& tracker_;

@@ -5,6 +5,7 @@
 
 #include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
+#include "pkg/base/text.h"
 
 namespace controllers {
 namespace {
@@ -164,31 +165,24 @@ void Questions::AddCollections(base::TimePoint now, const std::vector<std::strin
                                base::TimePoint since, const QuotaView& view,
                                Question& question) const {
   for (const std::string& resource : resources) {
-    const bool added =
-        std::ranges::find(question.collections, resource) != question.collections.end();
-    if (!added && ShownUntil({resource}, view) < since) {
-      AddCollection(now, resource, view, question);
-    }
+    const bool added = base::IsOneOf(resource, question.collections);
+    if (added || ShownUntil({resource}, view) >= since) continue;
+    if (view.Tracked(resource) == nullptr) continue;
+    const auto known = collections_.find(resource);
+    const bool asked = known != collections_.end() && known->second.asked;
+    const bool answered = asked && !known->second.version.empty();
+    const bool few = IsSmall(resource, view);
+    // While a large watch lags, its events bring it to the version. A list would only add load.
+    const base::Duration patience =
+        answered && !few ? base::Duration(kBookmarkComes) : base::Duration(kAsksAgain);
+    if (asked && now - known->second.told < patience) continue;
+    Lists* const lists = AddLists(resource, view, question);
+    if (lists == nullptr) continue;
+    lists->whole = few || answered;
+    lists->within = view.NamespaceOf("");
+    question.large = question.large || (lists->whole && !few);
+    question.collections.push_back(resource);
   }
-}
-
-// While a large watch lags, its events bring it to the version. A list would only add load.
-void Questions::AddCollection(base::TimePoint now, const std::string& resource,
-                              const QuotaView& view, Question& question) const {
-  if (view.Tracked(resource) == nullptr) return;
-  const auto known = collections_.find(resource);
-  const bool asked = known != collections_.end() && known->second.asked;
-  const bool answered = asked && !known->second.version.empty();
-  const bool few = IsSmall(resource, view);
-  const base::Duration patience =
-      answered && !few ? base::Duration(kBookmarkComes) : base::Duration(kAsksAgain);
-  if (asked && now - known->second.told < patience) return;
-  Lists* const lists = AddLists(resource, view, question);
-  if (lists == nullptr) return;
-  lists->whole = few || answered;
-  lists->within = view.NamespaceOf("");
-  question.large = question.large || (lists->whole && !few);
-  question.collections.push_back(resource);
 }
 
 void Questions::AddDueFloors(base::TimePoint now, const ReservationList& list,

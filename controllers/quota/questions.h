@@ -4,18 +4,14 @@
 // asks before an entry ends whose object no watch has shown, before strangers' usage is dropped,
 // and if a floor is not reached for long. Decides only; no I/O, one thread.
 //
-// A floor that the server has not reached is void: it is of a watch from before the server was
-// restored, of another cluster, or invented. It hides the floor that other processes write, because
-// they keep the larger of two. So it is replaced by a version that is at least as new as each
-// stored object whose entry was dropped. If no object is stored, it is removed.
+// A floor that the server has not reached is void (DESIGN.md, "A server that was restored"). It
+// hides the floor that other processes write, because they keep the larger of two. So it is
+// replaced by a version that is at least as new as each stored object whose entry was dropped. If
+// no object is stored, it is removed.
 //
-// An entry that names its object ends when a list of the namespace does not have the object.
-// Usage without an object may belong to any object that counts under its names. It ends when the
-// watches have shown everything of these kinds that was stored when its hold was over. So a kind
-// that cannot be listed keeps only the usage of its own names. To know that, the server is asked
-// for the version of the collection (a list of one object), and the watch must reach it. In a quiet
-// collection only a bookmark brings it there. So a small collection is listed instead, and a large
-// one if no bookmark comes. No object is kept.
+// An entry that names its object ends when a list of the namespace does not have the object. Usage
+// without an object ends when the watches have shown everything of the kinds that count under its
+// names that was stored when its hold was over (DESIGN.md, "Quotas over many namespaces").
 
 #include <cstdint>
 #include <map>
@@ -123,8 +119,6 @@ class Questions {
                                            const QuotaView& view) const;
   void AddCollections(base::TimePoint now, const std::vector<std::string>& resources,
                       base::TimePoint since, const QuotaView& view, Question& question) const;
-  void AddCollection(base::TimePoint now, const std::string& resource, const QuotaView& view,
-                     Question& question) const;
   void AddDueFloors(base::TimePoint now, const accounting::ReservationList& list,
                     const QuotaView& view, Question& question);
   static bool ReplaceFloors(const Question& question, const Answers& answers,

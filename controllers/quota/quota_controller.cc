@@ -11,13 +11,6 @@ namespace {
 // moves from reserved to observed. So one recount serves all such events of this time.
 constexpr base::Duration kGathers = std::chrono::milliseconds(20);
 
-// True if the namespaces that it limits, or that those above it limit, may be others.
-bool LimitsElsewhere(const quota::Quota& before, const quota::Quota& after) {
-  if (!before.cluster || !after.cluster) return false;
-  return before.cluster->selector != after.cluster->selector ||
-         before.cluster->parent != after.cluster->parent;
-}
-
 }  // namespace
 
 QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi& api,
@@ -154,7 +147,11 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   if (listener_ != nullptr) listener_->OnClusterQuota(before, after);
   if (options_.on_quota) options_.on_quota(after != nullptr ? after->key : before->key);
   const bool renamed = before == nullptr || after == nullptr || before->hard != after->hard;
-  if (renamed || LimitsElsewhere(*before, *after)) NoticeConstraints();
+  // The namespaces that it limits, or that those above it limit, may be others.
+  const bool elsewhere = !renamed && before->cluster && after->cluster &&
+                         (before->cluster->selector != after->cluster->selector ||
+                          before->cluster->parent != after->cluster->parent);
+  if (renamed || elsewhere) NoticeConstraints();
   reporter_.OnQuota(before, after);
   if (after == nullptr) {
     if (cluster_) cluster_->largest.Forget(before->key);

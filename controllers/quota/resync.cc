@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <random>
-#include <utility>
 
 namespace controllers {
 
@@ -20,35 +19,32 @@ base::Task<void> Resync::Run() {
     co_await scheduler_.Sleep(std::chrono::duration_cast<base::Duration>(
         options_.resync_period * (stretch(random) / turns)));
     if (co_await base::Stopping()) co_return;
-    if (!options_.Leads()) {
+    if (options_.Leads()) {
+      co_await Next(round);
+    } else {
       round = {};
-    } else if (co_await Next(round)) {
-      End(std::exchange(round, {}));
     }
   }
 }
 
-// Returns true if that was the last resource of the round.
-base::Task<bool> Resync::Next(Round& round) {
+base::Task<void> Resync::Next(Round& round) {
   const auto watched = tracker_.Resynced();  // sorted by name
   // Resources may be added or dropped during a round, so it continues by name.
   const auto next = std::ranges::find_if(watched, [&](const auto& tracked) {
     return !round.last || *round.last < tracked->evaluator().resource;
   });
-  if (next == watched.end()) co_return true;
-  const bool last = std::next(next) == watched.end();
-  round.last = (*next)->evaluator().resource;
-  const base::TimePoint began = scheduler_.Now();
-  round.complete = co_await One(*next) && round.complete;
-  round.took += scheduler_.Now() - began;
-  co_return last;
-}
-
-void Resync::End(const Round& round) {
+  if (next != watched.end()) {
+    round.last = (*next)->evaluator().resource;
+    const base::TimePoint began = scheduler_.Now();
+    round.complete = co_await One(*next) && round.complete;
+    round.took += scheduler_.Now() - began;
+    if (std::next(next) != watched.end()) co_return;
+  }
   recount_all_();
   observer_.OnResync(round.took, round.complete);
   VLOG(1) << "resync milliseconds="
           << std::chrono::duration_cast<std::chrono::milliseconds>(round.took).count();
+  round = {};
 }
 
 base::Task<bool> Resync::One(std::shared_ptr<TrackedResource> tracked) {

@@ -36,8 +36,8 @@ class Resync {
     bool complete = true;
     base::Duration took{};
   };
-  base::Task<bool> Next(Round& round);
-  void End(const Round& round);
+  // Resyncs the next resource, and ends the round after the last one.
+  base::Task<void> Next(Round& round);
   base::Task<bool> One(std::shared_ptr<TrackedResource> tracked);
 
   base::Scheduler& scheduler_;

@@ -4,17 +4,12 @@
 
 namespace controllers {
 
-void SharedReads::ForgetOld() {
-  const base::TimePoint now = scheduler_.Now();
-  std::erase_if(readings_, [now](const auto& entry) {
-    const Reading& reading = *entry.second;
-    return !reading.gate.busy() && now - reading.at >= kFresh;
-  });
-}
-
 base::Task<base::Result<quota::Quota>> SharedReads::Read(quota::Quota quota,
                                                          base::TimePoint deadline) {
-  ForgetOld();
+  std::erase_if(readings_, [now = scheduler_.Now()](const auto& entry) {
+    const Reading& old = *entry.second;
+    return !old.gate.busy() && now - old.at >= kFresh;
+  });
   if (readings_.size() >= kMost && !readings_.contains(quota.key)) {
     co_return base::Error{.code = base::ErrorCode::kUnavailable,
                           .message = "too many quotas are read at the same time"};

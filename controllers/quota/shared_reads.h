@@ -34,7 +34,6 @@ class SharedReads {
     std::optional<base::Result<quota::Quota>> result = {};
     base::TimePoint at{};  // of the result
   };
-  void ForgetOld();
 
   base::Scheduler& scheduler_;
   StatusWriter& writer_;

@@ -60,10 +60,23 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
       .timeout = Until(deadline, parts_.Now())};
   // The watch may show the write before its answer arrives. Account::OnQuota() recognises it.
   const auto answer = co_await client::DoJson(*parts_.context.client, std::move(request));
-  auto written =
-      answer ? TakeWritten(write, *answer, shown) : base::Result<quota::Quota>(answer.error());
+  auto written = answer ? quota::ParseQuota(*answer, parts_.api.form)
+                        : base::Result<quota::Quota>(answer.error());
+  if (written) {
+    write.OnAnswer(written->resource_version);
+    parts_.store.Apply(*written);
+    // A write makes a version that is later than any version before its request. An older one
+    // proves that the server was restored.
+    const bool changed = written->resource_version != quota.resource_version;
+    if (changed && api::IsKnownOlder(written->resource_version, shown)) OnPutBack();
+  }
   const base::Error error = answer ? base::Error() : answer.error();
-  Tell(quota, answer ? nullptr : &error);
+  // A charge for admission is written by any replica, and while nothing else is to be written. So
+  // refusals are noted here, and not where recounts fail.
+  if (answer || client::IsRefusedForGood(error)) {
+    parts_.log_once.Set("status of", quota.key.ToString(), error.message);
+    reporter_.OnWrite(quota.key, error.message);
+  }
   // A recount is decided again from the stored state, whatever became of this one.
   const bool finds = !answer && (IsMoved(error) || (write->reserved && MayBeWritten(error)));
   const std::uint64_t entry = write->reserved ? write->list.entries().back().n : 0;
@@ -87,28 +100,6 @@ void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& wri
   const auto outcome =
       not_made || found ? PendingWrite::Outcome::kNotMade : PendingWrite::Outcome::kUnknown;
   account->Abort(parts_.Now(), std::move(write), outcome, known, counted);
-}
-
-// A charge for admission is written by any replica, and while nothing else is to be written. So
-// refusals are noted here, and not where recounts fail.
-void StatusWriter::Tell(const quota::Quota& quota, const base::Error* error) {
-  if (error != nullptr && !client::IsRefusedForGood(*error)) return;
-  const std::string refused = error != nullptr ? error->message : "";
-  parts_.log_once.Set("status of", quota.key.ToString(), refused);
-  reporter_.OnWrite(quota.key, refused);
-}
-
-base::Result<quota::Quota> StatusWriter::TakeWritten(PendingWrite& write, const json::Value& answer,
-                                                     const std::string& shown) {
-  auto stored = quota::ParseQuota(answer, parts_.api.form);
-  if (!stored) return stored;
-  write.OnAnswer(stored->resource_version);
-  parts_.store.Apply(*stored);
-  // A write makes a version that is later than any version before its request. An older one proves
-  // that the server was restored.
-  const bool changed = stored->resource_version != write->quota.resource_version;
-  if (changed && api::IsKnownOlder(stored->resource_version, shown)) OnPutBack();
-  return stored;
 }
 
 // Finds out whether a write was made. It has this entry of ours, if it reserves.

@@ -53,12 +53,8 @@ class StatusWriter {
     base::TimePoint asked;  // its answer may arrive much later, after the process was stopped
     std::string version;
   };
-  void Tell(const quota::Quota& quota, const base::Error* error);
   base::Task<base::Result<quota::Quota>> Find(quota::Quota quota, std::uint64_t entry,
                                               base::Error error, base::TimePoint deadline);
-  [[nodiscard]] base::Result<quota::Quota> TakeWritten(PendingWrite& write,
-                                                       const json::Value& answer,
-                                                       const std::string& shown);
   // Tells the account the outcome of a write. `not_made`: its answer said so.
   void End(PendingWrite write, const base::Result<quota::Quota>& written, bool not_made);
   // The quotas of the namespace that the store has now, with their versions.
