@@ -155,21 +155,6 @@ base::Task<void> DefinedQuotaController::Work() {
   }
 }
 
-// Returns the ResourceQuota; nullopt if there is none.
-base::Task<base::Result<std::optional<quota::Quota>>> DefinedQuotaController::ReadWhole(
-    api::ObjectKey key) {
-  client::ApiRequest request{.path = kWholes.Path(key.ns, key.name),
-                             .timeout = kDefinedWriteTimeout};
-  const auto answer = co_await client::DoJson(*context_.client, std::move(request));
-  if (!answer && answer.error().Is(base::ErrorCode::kNotFound)) {
-    co_return std::optional<quota::Quota>();
-  }
-  if (!answer) co_return answer.error();
-  auto whole = quota::ParseQuota(*answer);
-  if (!whole) co_return whole.error();
-  co_return std::optional<quota::Quota>(*std::move(whole));
-}
-
 // False: it must be tried again. A process that does not lead any more leaves it to the leader. The
 // watch of ResourceQuotas may lag, and a part that is deleted takes its reservations with it. So
 // what is stored decides.
@@ -178,14 +163,17 @@ base::Task<bool> DefinedQuotaController::Reconcile(api::ObjectKey key) {
     Tell(key, nullptr);
     co_return true;
   }
-  const auto read = co_await ReadWhole(key);
-  if (!read) {
-    const base::Error error = read.error();
+  client::ApiRequest read{.path = kWholes.Path(key.ns, key.name), .timeout = kDefinedWriteTimeout};
+  const auto stored = co_await client::DoJson(*context_.client, std::move(read));
+  auto whole = stored ? quota::ParseQuota(*stored) : base::Result<quota::Quota>(stored.error());
+  const bool none = !stored && stored.error().Is(base::ErrorCode::kNotFound);
+  if (!whole && !none) {
+    const base::Error error = whole.error();
     Tell(key, &error);
     co_return false;
   }
   if (!MayWrite()) co_return true;
-  std::optional<client::ApiRequest> request = WriteFor(key, *read ? &**read : nullptr);
+  std::optional<client::ApiRequest> request = WriteFor(key, none ? nullptr : &*whole);
   if (!request) co_return true;  // the watch shows it later
   const auto answer = co_await context_.client->Do(*std::move(request));
   const bool failed = !answer && !IsExpected(answer.error());

@@ -49,7 +49,6 @@ class DefinedQuotaController {
                                                            const quota::Quota* whole) const;
   // True if a write is due by what the watches have shown, and this process may write.
   [[nodiscard]] bool IsDue(const api::ObjectKey& key) const;
-  base::Task<base::Result<std::optional<quota::Quota>>> ReadWhole(api::ObjectKey key);
   void Tell(const api::ObjectKey& key, const base::Error* error);
   // Adds all keys of the store of which a write is due, in steps.
   base::Task<void> AddDue(std::function<const QuotaStore*()> store);

@@ -22,9 +22,9 @@ Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedReso
       shared_(shared),
       listener_(listener),
       by_namespace_(by_namespace),
-      wanted_(api_),
-      classes_(context_, api_, served_, shared_, listener_),
-      changed_(context_.scheduler->NewAlarm()) {}
+      changed_(context_.scheduler->NewAlarm()),
+      wanted_(api_, *context_.scheduler, *changed_),
+      classes_(context_, api_, served_, shared_, listener_) {}
 
 std::vector<SharedEvaluator> Tracker::EvaluatorsOf(const std::string& name) const {
   std::vector<SharedEvaluator> evaluators;
@@ -50,7 +50,7 @@ void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
 void Tracker::Limit(const quota::Quota& quota) {
   for (const auto& [name, limit] : quota.hard) {
     if (names_[name]++ > 0) continue;
-    for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) Want(evaluator);
+    for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) wanted_.Add(evaluator);
     if (classes_.OnName(name, true)) changed_->Wake();
     for (const auto& tracked : Watched()) tracked->Limit(name);
   }
@@ -62,7 +62,7 @@ void Tracker::Unlimit(const quota::Quota& quota) {
   for (const auto& [name, limit] : quota.hard) {
     if (--names_.at(name) > 0) continue;
     names_.erase(name);
-    for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) Unwant(evaluator->resource);
+    for (const SharedEvaluator& evaluator : EvaluatorsOf(name)) wanted_.Remove(evaluator->resource);
     if (classes_.OnName(name, false)) changed_->Wake();
     for (const auto& tracked : Watched()) tracked->Unlimit(name);
   }
@@ -107,10 +107,10 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
   const SharedEvaluator old = before ? before : counter;
   const SharedEvaluator now = after ? after : counter;
   for (const auto& [name, with_it] : names_) {
-    if (now != nullptr && now->owns(name)) Want(now);
+    if (now != nullptr && now->owns(name)) wanted_.Add(now);
   }
   for (const auto& [name, with_it] : names_) {
-    if (old != nullptr && old->owns(name)) Unwant(resource);
+    if (old != nullptr && old->owns(name)) wanted_.Remove(resource);
   }
   std::vector<const quota::Quota*> limiting;
   for (const quota::Quota* quota : quotas) {
@@ -120,7 +120,7 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
     if (by_namespace_ && was_limiting) UnlimitIn(resource, quota->key.ns);
     if (is_limiting || was_limiting) limiting.push_back(quota);
   }
-  if (now != nullptr) wanted_.Replace(context_.scheduler->Now(), now);
+  if (now != nullptr) wanted_.Replace(now);
   classes_.OnEvaluator(before, after, names_);
   WantByClasses();
   changed_->Wake();
@@ -149,22 +149,14 @@ void Tracker::WantByClasses() {
     if (!evaluator->classes) continue;
     const api::GroupResource& resource = evaluator->resource;
     const bool wanted = classes_.GiveNames(*evaluator);
-    if (wanted && wanted_by_classes_.insert(resource).second) Want(evaluator);
-    if (!wanted && wanted_by_classes_.erase(resource) > 0) Unwant(resource);
+    if (wanted && wanted_by_classes_.insert(resource).second) wanted_.Add(evaluator);
+    if (!wanted && wanted_by_classes_.erase(resource) > 0) wanted_.Remove(resource);
   }
 }
 
 void Tracker::OnClasses() {
   WantByClasses();
   for (const auto& tracked : Watched()) tracked->OnClasses();
-}
-
-void Tracker::Want(const SharedEvaluator& evaluator) {
-  if (wanted_.Add(context_.scheduler->Now(), evaluator)) changed_->Wake();
-}
-
-void Tracker::Unwant(const api::GroupResource& resource) {
-  if (wanted_.Remove(context_.scheduler->Now(), resource)) changed_->Wake();
 }
 
 std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) const {

@@ -113,8 +113,6 @@ class Tracker {
                                  const quota::ResourceList& hard) const;
   void UnlimitIn(const api::GroupResource& resource, const std::string& ns);
   void WantByClasses();
-  void Want(const SharedEvaluator& evaluator);
-  void Unwant(const api::GroupResource& resource);
   // True if a resource, or classes, that became wanted after `since` are not watched, or their
   // watch gets a 404, so they may be deleted or moved to another version.
   [[nodiscard]] bool AnyUnresolved(base::TimePoint since = base::TimePoint::min()) const;
@@ -136,13 +134,13 @@ class Tracker {
   SharedResources& shared_;
   UsageListener& listener_;
   bool by_namespace_;
+  std::unique_ptr<base::Alarm> changed_;
   WantedResources wanted_;
   LimitedCounts names_;
   std::map<api::GroupResource, LimitedNamespaces> namespaces_;
   std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
   ClassTracker classes_;
   std::set<api::GroupResource> wanted_by_classes_;  // also counted in Wanted::quotas
-  std::unique_ptr<base::Alarm> changed_;
   base::TimePoint last_discovery_{};
 };
 

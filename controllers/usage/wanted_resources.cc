@@ -6,31 +6,31 @@
 
 namespace controllers {
 
-bool WantedResources::Add(base::TimePoint now, const SharedEvaluator& evaluator) {
+void WantedResources::Add(const SharedEvaluator& evaluator) {
   const auto [entry, added] = entries_.try_emplace(evaluator->resource);
   Wanted& wanted = entry->second;
   if (added) {
     wanted.evaluator = evaluator;
     ++changes_;
   }
-  if (wanted.names++ > 0 || wanted.tracked != nullptr) return false;
-  wanted.since = now;
-  return true;
+  if (wanted.names++ > 0 || wanted.tracked != nullptr) return;
+  wanted.since = clock_.Now();
+  changed_.Wake();
 }
 
-bool WantedResources::Remove(base::TimePoint now, const api::GroupResource& resource) {
+void WantedResources::Remove(const api::GroupResource& resource) {
   const auto entry = entries_.find(resource);
   CHECK(entry != entries_.end() && entry->second.names > 0) << resource.ToString();
-  if (--entry->second.names > 0) return false;
-  entry->second.unneeded_since = now;
-  return true;
+  if (--entry->second.names > 0) return;
+  entry->second.unneeded_since = clock_.Now();
+  changed_.Wake();
 }
 
-void WantedResources::Replace(base::TimePoint now, const SharedEvaluator& evaluator) {
+void WantedResources::Replace(const SharedEvaluator& evaluator) {
   const auto entry = entries_.find(evaluator->resource);
   if (entry == entries_.end()) return;
   entry->second.evaluator = evaluator;
-  entry->second.since = now;
+  entry->second.since = clock_.Now();
   ++changes_;
 }
 

@@ -40,18 +40,20 @@ class WantedResources {
     std::vector<std::size_t> by_class;  // evaluators of the quota API whose classes concern it
   };
 
-  // `api` must outlive it.
-  explicit WantedResources(const quota::QuotaApi& api) : api_(api) {}
+  // `changed` is woken when something must be watched, or dropped after a while. All references
+  // must outlive it.
+  WantedResources(const quota::QuotaApi& api, const base::Clock& clock, base::Alarm& changed)
+      : api_(api), clock_(clock), changed_(changed) {}
 
   [[nodiscard]] Entries& entries() { return entries_; }
   [[nodiscard]] const Entries& entries() const { return entries_; }
 
-  // One more name needs the resource of this evaluator. Returns true if it must be watched now.
-  bool Add(base::TimePoint now, const SharedEvaluator& evaluator);
-  // Returns true if no name needs it any more. The entry stays. REQUIRES: Add() was called.
-  bool Remove(base::TimePoint now, const api::GroupResource& resource);
+  // One more name needs the resource of this evaluator.
+  void Add(const SharedEvaluator& evaluator);
+  // One less. After the last one the entry stays. REQUIRES: Add() was called.
+  void Remove(const api::GroupResource& resource);
   // If the resource is wanted, its objects are counted by this evaluator from now on.
-  void Replace(base::TimePoint now, const SharedEvaluator& evaluator);
+  void Replace(const SharedEvaluator& evaluator);
   // Returns the entry after the erased one.
   Entries::iterator Erase(Entries::iterator entry);
 
@@ -64,6 +66,8 @@ class WantedResources {
   [[nodiscard]] Concerned FindConcerned(const std::string& name) const;
 
   const quota::QuotaApi& api_;
+  const base::Clock& clock_;
+  base::Alarm& changed_;
   Entries entries_;
   std::uint64_t changes_ = 0;  // of the entries and their evaluators
   // What FindConcerned() returned after these changes. With hundreds of definitions, asking each
