@@ -8,10 +8,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "controllers/usage/sync_state.h"
-#include "controllers/usage/usage_listener.h"
 #include "informers/reflector.h"
 #include "pkg/api/resource.h"
 #include "pkg/base/scheduler.h"
@@ -20,6 +20,7 @@
 #include "pkg/client/event_recorder.h"
 #include "pkg/metrics/informer_metrics.h"
 #include "pkg/quota/evaluator.h"
+#include "pkg/quota/ledger.h"
 
 namespace controllers {
 
@@ -48,6 +49,23 @@ std::unique_ptr<informers::Reflector> NewReflector(const TrackingContext& contex
                                                    std::vector<std::string> fields,
                                                    metrics::InformerMetrics* metrics,
                                                    informers::CollectionSink& sink);
+
+// Who is told of what objects use.
+class UsageListener {
+ public:
+  virtual ~UsageListener() = default;
+  // Facts of an object changed, by an event or by time.
+  virtual void OnUsageChange(const quota::Evaluator& evaluator,
+                             const quota::LedgerChange& change) = 0;
+  // The resource became synced, failed or recovered.
+  virtual void OnResourceState(const quota::Evaluator& evaluator) = 0;
+  // A class that the evaluator reads was added, changed or removed.
+  virtual void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) = 0;
+  // The classes became known or unknown.
+  virtual void OnClassState(const quota::Evaluator& evaluator) = 0;
+  // An event has shown an object or its deletion, whether or not its facts changed.
+  virtual void OnShown(std::string_view ns, const quota::Uid& uid) = 0;
+};
 
 class SharedWatch : public informers::CollectionSink {
  public:

@@ -47,8 +47,7 @@ class Tracker {
   Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
           SharedResources& shared, UsageListener& listener, bool by_namespace = false);
 
-  // A quota was added, changed or removed (as QuotaListener::OnQuota), so other names may be in
-  // use.
+  // As QuotaListener::OnQuota().
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
   // The evaluator of a resource was added (`before` is null), replaced, or removed (`after` is
   // null) in the quota API. `quotas` are all those that were passed to OnQuota() and not removed.
@@ -59,10 +58,9 @@ class Tracker {
                                                const std::vector<const quota::Quota*>& quotas);
   // The namespace belongs to these groups (Ledger::SetGroups), in all present and future ledgers.
   void SetGroups(std::string_view ns, std::vector<std::string> groups);
-  // The state of a watched resource changed (as UsageListener::OnResourceState).
+  // As UsageListener::OnResourceState().
   void OnResourceState();
-  // Classes changed, or became known or unknown (as UsageListener::OnClassChange and OnClassState),
-  // so evaluators may own other names.
+  // As UsageListener::OnClassChange() and OnClassState(): evaluators may own other names.
   void OnClasses();
   // The evaluators that own names of `hard`. Valid until the next suspension.
   [[nodiscard]] std::vector<UsageSource> SourcesOf(const quota::ResourceList& hard) const;
