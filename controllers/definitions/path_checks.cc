@@ -150,7 +150,14 @@ base::Task<void> PathChecks::Read(std::string path) {
     if (!answer.error().Is(base::ErrorCode::kCancelled))
       OnFailure(path, at->second, answer.error());
   } else if (answer->status != 304) {
-    OnText(path, at->second, *answer);
+    auto schemas = SchemaDocument::Read(answer->body);
+    if (schemas) {
+      at->second.etag = answer->headers.Get("ETag");
+      for (auto& [name, check] : checks_) Answer(name, check, *schemas, path);
+      changed_();
+    } else {
+      OnFailure(path, at->second, schemas.error());
+    }
   }
   Plan(path, at->second);
 }
@@ -160,15 +167,6 @@ void PathChecks::OnFailure(const std::string& path, Document& document, const ba
   if (document.wait < kWhileWrong || std::exchange(document.complained, true)) return;
   LOG(WARNING) << "a schema cannot be read, so paths of UsageDefinitions are not checked document="
                << path << " error=" << json::Quote(error.message);
-}
-
-void PathChecks::OnText(const std::string& path, Document& document,
-                        const client::ApiResponse& answer) {
-  auto schemas = SchemaDocument::Read(answer.body);
-  if (!schemas) return OnFailure(path, document, schemas.error());
-  document.etag = answer.headers.Get("ETag");
-  for (auto& [name, check] : checks_) Answer(name, check, *schemas, path);
-  changed_();
 }
 
 void PathChecks::Answer(const std::string& name, Check& check, SchemaDocument& schemas,

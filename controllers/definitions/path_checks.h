@@ -90,7 +90,6 @@ class PathChecks {
   [[nodiscard]] const Check* Find(std::string_view name) const;
   base::Task<void> Read(std::string path);
   void OnFailure(const std::string& path, Document& document, const base::Error& error);
-  void OnText(const std::string& path, Document& document, const client::ApiResponse& answer);
   void Answer(const std::string& name, Check& check, quota::usage::SchemaDocument& schemas,
               const std::string& path);
   // When the document is read again, by what is known of its questions.

@@ -46,13 +46,25 @@ base::Task<base::Result<Listed>> Asker::AskAbout(Lists lists) {
   informers::ReflectorOptions options = context_.reflector;
   options.resource = lists.resource;
   options.fields = {};  // no fields: metadata only
+  const auto take = [&](const json::Value& object) {
+    const quota::Uid uid = quota::Uid::FromText(api::Uid(object));
+    const std::string_view ns = api::Namespace(object);
+    const std::string_view version = api::ResourceVersion(object);
+    if (lists.objects.contains(uid)) {
+      listed.objects[uid] = {.ns = std::string(ns), .version = std::string(version)};
+    }
+    if (!lists.whole) return;
+    api::RaiseVersion(listed.newest, version);
+    const TrackedResource* tracked = tracker_.Find(lists.resource.WithoutVersion());
+    const bool shown = tracked != nullptr && tracked->HasShown(ns, uid, version);
+    if (!shown) api::RaiseVersion(listed.unshown, version);
+  };
   std::set<std::string> namespaces = lists.namespaces;
   if (lists.whole) namespaces = {lists.within};
   for (const std::string& ns : namespaces) {
     options.ns = ns;  // "": all
-    auto version = co_await informers::ListAll(
-        *context_.client, *context_.scheduler, options,
-        [&](const json::Value& object) { Take(lists, object, listed); }, [] {});
+    auto version =
+        co_await informers::ListAll(*context_.client, *context_.scheduler, options, take, [] {});
     if (!version) co_return version.error();
     listed.version = std::move(*version);
   }
@@ -63,20 +75,6 @@ base::Task<base::Result<Listed>> Asker::AskAbout(Lists lists) {
     listed.version = std::move(*version);
   }
   co_return listed;
-}
-
-void Asker::Take(const Lists& lists, const json::Value& object, Listed& listed) const {
-  const quota::Uid uid = quota::Uid::FromText(api::Uid(object));
-  const std::string_view ns = api::Namespace(object);
-  const std::string_view version = api::ResourceVersion(object);
-  if (lists.objects.contains(uid)) {
-    listed.objects[uid] = {.ns = std::string(ns), .version = std::string(version)};
-  }
-  if (!lists.whole) return;
-  api::RaiseVersion(listed.newest, version);
-  const TrackedResource* tracked = tracker_.Find(lists.resource.WithoutVersion());
-  const bool shown = tracked != nullptr && tracked->HasShown(ns, uid, version);
-  if (!shown) api::RaiseVersion(listed.unshown, version);
 }
 
 }  // namespace controllers

@@ -26,7 +26,6 @@ class Asker {
 
  private:
   base::Task<base::Result<Listed>> AskAbout(Lists lists);
-  void Take(const Lists& lists, const json::Value& object, Listed& listed) const;
 
   const TrackingContext& context_;
   const Tracker& tracker_;

@@ -54,8 +54,8 @@ struct Flaws {
 };
 
 struct ConditionPatience {
-  // Several attempts to open a watch have failed by then, and a class was created that is created
-  // right after the object that uses it.
+  // Longer than it takes to open a watch again: several attempts have failed by then. Also longer
+  // than it takes to create a class right after the object that uses it, or to replace a class.
   std::chrono::seconds refused{5};
   // For one resource without an answer while others answer. Longer than it takes to notice a silent
   // watch (150 s), so that an outage of the whole server is known before.
