@@ -29,6 +29,7 @@ const std::vector<Question>& Questions() {
       {"quiet", [](const Size&) { AskQuietUpdates(); }},
       {"limit", [](const Size&) { AskLimit(); }},
       {"two", [](const Size&) { AskTwoDaemons(); }},
+      {"replicas", AskReplicas},
       {"namespaces", [](const Size&) { AskNamespaces(); }},
       {"leak", [](const Size&) { AskRefusedByStore(); }},
       {"killed", [](const Size&) { AskKilled(); }},

@@ -46,5 +46,8 @@ void AskTree(const Size& size);
 void AskReach();
 // Two daemons, each of which decides half of the creations at the limit.
 void AskTwoDaemons();
+// 64 clients create pods under one quota that one or two replicas behind a balancer decide: how
+// many a second, how often is the quota written, how often in vain?
+void AskReplicas(const Size& size);
 
 }  // namespace bench

@@ -68,6 +68,12 @@ std::string NameOf(Guard guard) {
       return "quota-controller-manager, reading JSON";
     case Guard::kOlder:
       return "older quota-controller-manager";
+    case Guard::kBalanced:
+      return "one replica";
+    case Guard::kReplicas:
+      return "two replicas";
+    case Guard::kOlderReplicas:
+      return "two replicas of an older version";
     case Guard::kBoth:
       return "quota-controller-manager, and a ClusterQuota";
     case Guard::kClusterQuota:
@@ -85,6 +91,11 @@ std::string NameOf(Guard guard) {
 bool IsOneDaemon(Guard guard) {
   return guard == Guard::kDaemon || guard == Guard::kDaemonOfJson || guard == Guard::kOlder ||
          guard == Guard::kBoth || OfClusterQuotas(guard);
+}
+
+int BalancedDaemons(Guard guard) {
+  if (guard == Guard::kReplicas || guard == Guard::kOlderReplicas) return 2;
+  return guard == Guard::kBalanced ? 1 : 0;
 }
 
 bool OfClusterQuotas(Guard guard) {
@@ -106,6 +117,8 @@ GuardedServer::GuardedServer(Guard guard, const e2e::Quantities& hard)
     StartDaemon();
   } else if (guard == Guard::kTwoDaemons) {
     for (const char* half : kHalves) StartHalf(half);
+  } else if (BalancedDaemons(guard) > 0) {
+    StartBalanced(BalancedDaemons(guard));
   } else {
     StartController();
   }
@@ -245,7 +258,7 @@ void GuardedServer::StartHalf(const std::string& half) {
   std::filesystem::copy_file(pair.cert_path, folder + "/tls.crt");
   std::filesystem::copy_file(pair.key_path, folder + "/tls.key");
   const std::string address = Local(e2e::FreePort());
-  halves_.push_back(std::make_unique<e2e::Process>(e2e::ProcessOptions{
+  daemons_.push_back(std::make_unique<e2e::Process>(e2e::ProcessOptions{
       .argv = {e2e::BuiltProgram("quota-controller-manager"), "--kubeconfig=" + Kubeconfig(),
                "--enforce=core", "--admission-bind-address=" + address,
                "--admission-cert-dir=" + folder, "--manage-webhook=false",
@@ -257,6 +270,47 @@ void GuardedServer::StartHalf(const std::string& half) {
                                           .ca_pem = e2e::ReadFile(authority.cert_path()),
                                           .ns = kNamespace,
                                           .object_label = half}));
+}
+
+// The daemons share a certificate, a lease and a configuration, whose URL is the balancer's. The
+// API server keeps its connections, so the balancer spreads connections, like a Service.
+void GuardedServer::StartBalanced(int daemons) {
+  e2e::CertificateAuthority authority(folder_.path(), "webhook-ca");
+  const e2e::KeyPair pair = authority.Server("webhook");
+  const std::string folder = folder_.path() + "/certificate";
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(pair.cert_path, folder + "/tls.crt");
+  std::filesystem::copy_file(pair.key_path, folder + "/tls.key");
+  const char* const older = std::getenv("QCM_OLDER_DAEMON");
+  const bool is_older = guard_ == Guard::kOlderReplicas && older != nullptr;
+  std::vector<std::uint16_t> ports;
+  for (int i = 0; i < daemons; ++i) {
+    ports.push_back(e2e::FreePort());
+    replica_metrics_ports_.push_back(e2e::FreePort());
+    daemons_.push_back(std::make_unique<e2e::Process>(e2e::ProcessOptions{
+        .argv = {is_older ? older : e2e::BuiltProgram("quota-controller-manager"),
+                 "--kubeconfig=" + Kubeconfig(), "--enforce=core",
+                 "--admission-bind-address=" + Local(ports.back()),
+                 "--admission-cert-dir=" + folder, "--manage-webhook=false",
+                 "--metrics-bind-address=" + Local(replica_metrics_ports_.back()),
+                 "--health-probe-bind-address=", "--leader-elect=true",
+                 "--leader-elect-identity=replica-" + std::to_string(i)},
+        .log_path = folder_.path() + "/replica-" + std::to_string(i) + ".log"}));
+  }
+  balancer_ = std::make_unique<e2e::LoadBalancer>();
+  balancer_->SetTargets(ports);
+  api_.Create(
+      e2e::ConfigurationPath(""),
+      e2e::HandMadeConfiguration({.name = "replicas",
+                                  .url = "https://" + Local(balancer_->port()) + "/validate/core",
+                                  .ca_pem = e2e::ReadFile(authority.cert_path()),
+                                  .ns = kNamespace}));
+}
+
+Micros GuardedServer::WebhookCpu() const {
+  Micros cpu = CpuOfProcess(webhook_pid());
+  for (const auto& daemon : daemons_) cpu += CpuOfProcess(daemon->pid());
+  return cpu;
 }
 
 std::string GuardedServer::WebhookUrl() const {
@@ -333,11 +387,15 @@ void GuardedServer::DeleteAllPods() {
 }
 
 double GuardedServer::Metric(const std::string& name) const {
-  std::istringstream lines(e2e::PlainGet(metrics_port_, "/metrics").body);
+  std::vector<std::uint16_t> ports = replica_metrics_ports_;
+  if (ports.empty()) ports.push_back(metrics_port_);
   double sum = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const bool is_it = line.starts_with(name + "{") || line.starts_with(name + " ");
-    if (is_it) sum += std::stod(line.substr(line.rfind(' ')));
+  for (const std::uint16_t port : ports) {
+    std::istringstream lines(e2e::PlainGet(port, "/metrics").body);
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_it = line.starts_with(name + "{") || line.starts_with(name + " ");
+      if (is_it) sum += std::stod(line.substr(line.rfind(' ')));
+    }
   }
   return sum;
 }

@@ -14,26 +14,32 @@
 #include "tests/e2e/harness/api.h"
 #include "tests/e2e/harness/api_server.h"
 #include "tests/e2e/harness/cluster_quotas.h"
+#include "tests/e2e/harness/load_balancer.h"
 #include "tests/e2e/harness/objects.h"
 
 namespace bench {
 
 enum class Guard {
-  kNoQuota,       // the plugin is off, and there is no quota
-  kBuiltin,       // the plugin is on, with kube-controller-manager's quota controller
-  kAllowAll,      // the plugin is off; a webhook allows everything without reading it
-  kDaemon,        // the plugin is off; this project's daemon decides
-  kDaemonOfJson,  // the same, with JSON only
-  kTwoDaemons,    // two of them; a pod's label "half" selects one: kHalves
-  kOlder,         // as kDaemon, by the program of QCM_OLDER_DAEMON
-  kBoth,          // as kDaemon, with a ClusterQuota of the same names over the namespace
-  kClusterQuota,  // the plugin is on; one ClusterQuota over 100 namespaces, the daemon decides
-  kDefined,       // as kClusterQuota; all its names but `pods` are those of a UsageDefinition
-  kTree,          // as kClusterQuota, with 1 000 of them in a tree: each namespace is below five
+  kNoQuota,        // the plugin is off, and there is no quota
+  kBuiltin,        // the plugin is on, with kube-controller-manager's quota controller
+  kAllowAll,       // the plugin is off; a webhook allows everything without reading it
+  kDaemon,         // the plugin is off; this project's daemon decides
+  kDaemonOfJson,   // the same, with JSON only
+  kTwoDaemons,     // two of them; a pod's label "half" selects one: kHalves
+  kOlder,          // as kDaemon, by the program of QCM_OLDER_DAEMON
+  kBalanced,       // as kDaemon, behind a balancer of connections
+  kReplicas,       // two daemons behind a balancer that gives each every other connection
+  kOlderReplicas,  // the same, by the program of QCM_OLDER_DAEMON
+  kBoth,           // as kDaemon, with a ClusterQuota of the same names over the namespace
+  kClusterQuota,   // the plugin is on; one ClusterQuota over 100 namespaces, the daemon decides
+  kDefined,        // as kClusterQuota; all its names but `pods` are those of a UsageDefinition
+  kTree,           // as kClusterQuota, with 1 000 of them in a tree: each namespace is below five
 };
 std::string NameOf(Guard guard);
 bool IsOneDaemon(Guard guard);
 bool OfClusterQuotas(Guard guard);
+// The number of daemons behind a balancer; 0: there is none.
+int BalancedDaemons(Guard guard);
 
 class GuardedServer {
  public:
@@ -54,7 +60,9 @@ class GuardedServer {
   [[nodiscard]] bool has_quota() const {
     return guard_ != Guard::kNoQuota && guard_ != Guard::kAllowAll;
   }
-  // The process that answers reviews; -1: there is none.
+  // CPU time of all processes that answer reviews.
+  [[nodiscard]] Micros WebhookCpu() const;
+  // The only one of them; -1: there is none, or there are several.
   [[nodiscard]] int webhook_pid() const { return webhook_ ? webhook_->pid() : -1; }
   [[nodiscard]] int server_pid() const { return server_->pid(); }
   // "https://127.0.0.1:1234/validate/core"
@@ -79,7 +87,7 @@ class GuardedServer {
   void StartCounter();
   // Returns when no pod is left, and used says so.
   void DeleteAllPods();
-  // The sum of one of the daemon's metrics over all label sets; 0 if there is none.
+  // The sum of one of the daemons' metrics over all label sets; 0 if there is none.
   [[nodiscard]] double Metric(const std::string& name) const;
   // Its reviews since its start.
   [[nodiscard]] double ReviewsDecided() const { return Metric("quota_admission_decisions_total"); }
@@ -93,6 +101,7 @@ class GuardedServer {
   void StartController();
   void StartDaemon(const std::vector<std::string>& more_flags = {});
   void StartHalf(const std::string& half);
+  void StartBalanced(int daemons);
   void WaitUntilEnforced();
 
   Guard guard_;
@@ -105,7 +114,9 @@ class GuardedServer {
   std::uint16_t metrics_port_;
   std::unique_ptr<e2e::Process> webhook_;
   std::unique_ptr<e2e::Process> controller_;
-  std::vector<std::unique_ptr<e2e::Process>> halves_;
+  std::vector<std::unique_ptr<e2e::Process>> daemons_;  // the halves, or the replicas
+  std::vector<std::uint16_t> replica_metrics_ports_;
+  std::unique_ptr<e2e::LoadBalancer> balancer_;
 };
 
 }  // namespace bench

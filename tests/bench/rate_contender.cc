@@ -23,7 +23,8 @@ Round RateContender::Create(int creations) {
   const int writes_before = Writes();
   const int all_before = recorder_ ? recorder_->AllWrites() : 0;
   const std::size_t texts_before = Texts().size();
-  const Micros webhook_before = CpuOfProcess(server_.webhook_pid());
+  const double conflicts_before = Conflicts();
+  const Micros webhook_before = server_.WebhookCpu();
   const Micros server_before = CpuOfProcess(server_.server_pid());
   int next = 0;
   const Tally tally = load_.SendAll([&]() -> client::ApiRequest {
@@ -47,9 +48,10 @@ Round RateContender::Create(int creations) {
   if (first != texts.end()) {
     round.reservations = static_cast<double>(*std::max_element(first, texts.end()));
   }
-  round.webhook_cpu = each(CpuOfProcess(server_.webhook_pid()) - webhook_before);
+  round.webhook_cpu = each(server_.WebhookCpu() - webhook_before);
   round.server_cpu = each(CpuOfProcess(server_.server_pid()) - server_before);
   round.client_cpu = each(tally.cpu);
+  round.conflicts = (Conflicts() - conflicts_before) * 1000.0 / creations;
   server_.DeleteAllPods();
   return round;
 }
@@ -62,6 +64,11 @@ void RateContender::SeeWrites() {
 
 int RateContender::Writes() const {
   return recorder_ ? recorder_->Writes(GuardedServer::kQuota) : 0;
+}
+
+double RateContender::Conflicts() const {
+  return BalancedDaemons(server_.guard()) > 0 ? server_.Metric("quota_admission_conflicts_total")
+                                              : 0;
 }
 
 std::vector<std::size_t> RateContender::Texts() const {

@@ -19,6 +19,7 @@ struct Round {
   double p99 = 0;
   double writes = 0;        // of the quota, or of the root of the tree, per 1 000 creations
   double all_writes = 0;    // of all quotas
+  double conflicts = 0;     // per 1 000 creations; only of daemons behind a balancer
   double reservations = 0;  // the longest text of them, in bytes
   double webhook_cpu = 0;   // microseconds per creation, like the next two
   double server_cpu = 0;
@@ -38,6 +39,7 @@ class RateContender {
   // Waits until the recorder has seen all writes so far.
   void SeeWrites();
   [[nodiscard]] int Writes() const;
+  [[nodiscard]] double Conflicts() const;
   [[nodiscard]] std::vector<std::size_t> Texts() const;
 
   GuardedServer server_;

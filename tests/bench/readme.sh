@@ -29,7 +29,7 @@ files() {
   local question
   case $1 in
     scale) set -- scale memory new-quota burst recounts defined ;;
-    admission) set -- admission rate quiet limit two namespaces leak killed memory ;;
+    admission) set -- admission rate quiet limit two replicas namespaces leak killed memory ;;
     cluster) set -- cluster cluster both defined tree reach groups ;;
   esac
   [ ! -e "$results/$1.md" ] || echo "$results/$1.md"

@@ -11,8 +11,8 @@
 #                                                   sandbox; 2 minutes
 #   bash tests/bench/run.sh load                    the same over 5 000 quotas; 4 minutes
 #   bash tests/bench/run.sh admission [QUESTION…]   on real kube-apiservers: rate, quiet, limit,
-#                                                   two, namespaces, leak, killed, memory; rate and
-#                                                   memory 9 minutes, all 21
+#                                                   two, replicas, namespaces, leak, killed,
+#                                                   memory; rate and memory 9 minutes, all 24
 #   bash tests/bench/run.sh cluster [QUESTION…]     ClusterQuotas: cluster, both, defined, tree,
 #                                                   reach on real kube-apiservers, groups; 20
 #                                                   minutes
@@ -22,8 +22,8 @@
 # Tables go to stdout and to tests/bench/results, one file for each part or question, plots to the
 # same folder, and all of it into tests/bench/README.md. Flags before questions are for their
 # program (--rounds 5). With QCM_OLDER_DAEMON=PROGRAM (tests/e2e/older_daemon.sh prints one), rate
-# compares the daemon with that one and the built-in plugin. A number that misses its target is
-# marked "missed". Run it on a machine that does nothing else.
+# compares the daemon with that one and the built-in plugin, and replicas two with two of those. A
+# number that misses its target is marked "missed". Run it on a machine that does nothing else.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -103,7 +103,8 @@ for name in "${parts[@]}"; do
     churn) part churn sandbox "$bin/scale_bench" churn || failed=1 ;;
     load) part load sandbox "$bin/load_bench" || failed=1 ;;
     admission)
-      [ ${#questions[@]} -gt 0 ] || questions=(rate quiet limit two namespaces leak killed memory)
+      [ ${#questions[@]} -gt 0 ] ||
+        questions=(rate quiet limit two replicas namespaces leak killed memory)
       ask admission real admission_bench "${questions[@]}"
       ;;
     cluster)
