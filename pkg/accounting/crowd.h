@@ -32,20 +32,30 @@ class Crowd {
 
   // Call after creations were granted, from a burst or by a write. `usage` is their sum.
   void OnGranted(base::TimePoint now, const ResourceList& usage, std::size_t creations);
-  // Returns a burst for the creations of the next `window`. Returns nothing if there is no crowd,
-  // or if half of the last burst is left.
+  // Returns a burst for the creations of the next `window`: as many as arrived in such a time.
+  // Returns nothing if there is no crowd, or if half of a burst is left that can still be used.
   [[nodiscard]] NextBurst Next(base::TimePoint now, const ResourceList& hard,
                                const ResourceList& used) const;
   // Call after a burst for this number of creations was reserved.
   void OnReserved(base::TimePoint now, std::size_t creations);
 
  private:
+  struct Granted {
+    ResourceList usage;
+    std::size_t creations = 0;
+  };
+
   CrowdOptions options_;
-  std::size_t meant_ = 0;  // number of creations that the last burst was for
-  // Granted since the last burst was reserved, or since the crowd began.
-  ResourceList granted_;
-  std::size_t creations_ = 0;
+  // Creations are counted whether or not there are bursts: in the window that began at `since_`,
+  // and in the one before.
+  Granted before_;
+  Granted granted_;
   base::TimePoint since_{};
+  base::TimePoint last_{};  // when the latest ones were granted
+  // The last burst: when it was reserved, for how many, and how many were granted since.
+  base::TimePoint reserved_at_{};
+  std::size_t meant_ = 0;
+  std::size_t drawn_ = 0;
 };
 
 }  // namespace accounting

@@ -31,7 +31,7 @@ TEST_CASE("crowd: a burst is for the creations of a quarter of a second", "[acco
   c.clock.Advance(100ms);
   CHECK(c.Next().empty());
   c.Grant(10, "10", "1");
-  CHECK(c.Next() == "cpu=4,pods=40");
+  CHECK(c.Next() == "cpu=5,pods=50");
 }
 
 TEST_CASE("crowd: neither one burst nor slow creations are a crowd", "[accounting]") {
@@ -55,13 +55,28 @@ TEST_CASE("crowd: a burst is bounded: 4 times the recent, 256 creations, 1/16 of
   c.clock.Advance(10ms);
   CHECK(c.Next() == "cpu=8,pods=80");
   c.Grant(180, "180", "18");
-  CHECK(c.Next() == "cpu=20,pods=200");
-  c.used = List({{"pods", "0"}, {"cpu", "700"}});
-  CHECK(c.Next().empty());  // a sixteenth of 300 is less than 20
+  CHECK(c.Next() == "cpu=26,pods=256");
   c.used = List({{"pods", "0"}, {"cpu", "680"}});
-  CHECK(c.Next() == "cpu=20,pods=200");
+  CHECK(c.Next() == "cpu=13,pods=128");  // a sixteenth of 320 is less than 26
+  c.used = List({{"pods", "0"}, {"cpu", "974"}});
+  CHECK(c.Next().empty());  // less than a crowd
   c.hard.Erase("cpu");
   CHECK(c.Next().empty());
+}
+
+TEST_CASE("crowd: amounts are rounded up to what their names may have", "[accounting]") {
+  Creations c;
+  c.Grant(16, "16", "1601m");
+  c.clock.Advance(220ms);
+  CHECK(c.Next() == "cpu=1802m,pods=18");
+}
+
+TEST_CASE("crowd: unlimited amounts stay unlimited", "[accounting]") {
+  Creations c;
+  c.hard = List({{"pods", "10k"}, {"cpu", "1e30"}});
+  c.Grant(16, "16", "1e30");
+  c.clock.Advance(220ms);
+  CHECK(c.Next() == "cpu=1e30,pods=18");
 }
 
 TEST_CASE("crowd: the next burst is reserved when half of the last is used", "[accounting]") {
@@ -76,6 +91,51 @@ TEST_CASE("crowd: the next burst is reserved when half of the last is used", "[a
   CHECK(c.Next().empty());
   c.Grant(1, "1", "100m");
   CHECK_FALSE(c.Next().empty());
+}
+
+TEST_CASE("crowd: the rate is known when a burst is used up", "[accounting]") {
+  Creations c;
+  // 160 creations a second, and all are granted from bursts.
+  for (int i = 0; i < 40; ++i) {
+    c.clock.Advance(25ms);
+    c.Grant(4, "4", "400m");
+    if (i % 11 == 10) {
+      const NextBurst next = c.crowd.Next(c.clock.Now(), c.hard, c.used);
+      CHECK(next.creations >= 40);
+      CHECK(next.creations <= 44);
+      c.crowd.OnReserved(c.clock.Now(), next.creations);
+    }
+  }
+}
+
+TEST_CASE("crowd: a burst that was too large does not keep the next ones away", "[accounting]") {
+  Creations c;
+  c.Grant(50, "50", "5");
+  c.clock.Advance(50ms);
+  const NextBurst large = c.crowd.Next(c.clock.Now(), c.hard, c.used);
+  CHECK(large.creations == 200);
+  c.crowd.OnReserved(c.clock.Now(), large.creations);
+  for (int i = 0; i < 20; ++i) {
+    CHECK(c.Next().empty());
+    c.clock.Advance(12ms);
+    c.Grant(1, "1", "100m");
+  }
+  c.clock.Advance(12ms);
+  c.Grant(1, "1", "100m");
+  CHECK(c.crowd.Next(c.clock.Now(), c.hard, c.used).creations >= 20);
+}
+
+TEST_CASE("crowd: it is over after a pause", "[accounting]") {
+  Creations c;
+  for (int i = 0; i < 20; ++i) {
+    c.clock.Advance(20ms);
+    c.Grant(2, "2", "200m");
+  }
+  CHECK_FALSE(c.Next().empty());
+  c.clock.Advance(251ms);
+  c.Grant(2, "2", "200m");
+  c.clock.Advance(10ms);
+  CHECK(c.Next().empty());
 }
 
 }  // namespace
