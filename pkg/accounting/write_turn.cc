@@ -14,21 +14,28 @@ void WriteTurn::OnWritten(base::TimePoint now, base::Duration took) {
 }
 
 void WriteTurn::OnList(base::TimePoint now, const ReservationList& list, std::string_view own) {
-  std::map<std::string_view, std::uint64_t> latest;
+  struct Latest {
+    std::uint64_t n = 0;
+    bool in_advance = false;
+  };
+  std::map<std::string_view, Latest> latest;
   for (const Reservation& entry : list.entries()) {
-    if (entry.by != own) latest[entry.by] = std::max(latest[entry.by], entry.n);
+    if (entry.by == own) continue;
+    Latest& its = latest[entry.by];
+    its.n = std::max(its.n, entry.n);
+    its.in_advance = its.in_advance || entry.unassigned > 0;
   }
   std::erase_if(others_, [&](const auto& entry) {
     return !latest.contains(entry.first) && now - entry.second.seen > kRecent;
   });
-  for (const auto& [by, n] : latest) {
+  for (const auto& [by, its] : latest) {
     auto other = others_.find(by);
     if (other == others_.end()) {
       if (others_.size() >= kMostOthers) continue;
       other = others_.emplace(by, Other()).first;
     }
-    if (n <= other->second.n) continue;
-    other->second = {.n = n, .seen = now, .has_turn = false, .uses_turns = true};
+    if (its.n <= other->second.n) continue;
+    other->second = {.n = its.n, .seen = now, .has_turn = false, .uses_turns = !its.in_advance};
     last_ = now;
     in_a_row_ = 0;
   }

@@ -5,7 +5,8 @@
 // until requests of the others reach their deadlines. So after its own write a process waits for
 // the others that have made reservations lately, until each has written or had the time to write.
 // A process that has never won is not known, so each process also pauses after some writes in a
-// row. No clock of its own, one thread.
+// row. One that has reserved in advance grants from that and writes seldom, so nobody waits for it.
+// No clock of its own, one thread.
 
 #include <algorithm>
 #include <chrono>
@@ -47,7 +48,8 @@ class WriteTurn {
     std::uint64_t n = 0;  // of its latest entry
     base::TimePoint seen{};
     bool has_turn = false;
-    bool uses_turns = false;  // it wrote in its last turn, or has not had one yet
+    // It has nothing reserved in advance, and wrote in its last turn or has not had one yet.
+    bool uses_turns = false;
   };
   [[nodiscard]] base::TimePoint Ends() const { return last_ + kRoundTrips * round_trip_; }
 

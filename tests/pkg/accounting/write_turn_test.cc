@@ -88,6 +88,20 @@ TEST_CASE("write turn: a process that wrote long ago has no turn", "[accounting]
   CHECK(t.Ours());
 }
 
+TEST_CASE("write turn: a process that has reserved in advance needs no turn", "[accounting]") {
+  Turns t;
+  ReservationList list;
+  list.entries().push_back({.by = "a", .n = 1});
+  list.entries().push_back({.by = "a", .n = 2, .unassigned = 20});
+  t.turn.OnList(t.now, list, "own");
+  t.Write();
+  CHECK(t.Ours());
+  // Its next write has nothing in advance.
+  t.OnList({{"own", 1}, {"a", 3}});
+  t.Write();
+  CHECK_FALSE(t.Ours());
+}
+
 TEST_CASE("write turn: slow round trips and made-up processes do not stop a process",
           "[accounting]") {
   Turns t;
