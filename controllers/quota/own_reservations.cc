@@ -243,8 +243,9 @@ bool OwnReservations::MustTakeBack(base::TimePoint now, const ReservationList& l
   if (!withdrawals_.empty()) return true;
   return std::ranges::any_of(list.entries(), [&](const Reservation& entry) {
     if (entry.by != author_->by || entry.unassigned == 0) return false;
-    const bool usable = burst_ && burst_->n == entry.n && !burst_->closed;
-    return !usable || now - burst_->at > kAnswersRepeats;
+    // After a conflict the burst is closed, but admission writes again at once.
+    const bool last = burst_ && burst_->n == entry.n;
+    return !last || now - burst_->at > kAnswersRepeats;
   });
 }
 
@@ -267,7 +268,7 @@ void OwnReservations::TookBack(std::size_t withdrawals) {
 }
 
 std::optional<base::TimePoint> OwnReservations::BurstEnds() const {
-  if (!burst_ || burst_->closed) return std::nullopt;
+  if (!burst_) return std::nullopt;
   return burst_->at + kAnswersRepeats + 1ms;
 }
 

@@ -80,10 +80,21 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
   // A recount is decided again from the stored state, whatever became of this one.
   const bool finds = !answer && (IsMoved(error) || (write->reserved && MayBeWritten(error)));
   const std::uint64_t entry = write->reserved ? write->list.entries().back().n : 0;
-  if (finds) written = co_await Find(quota, entry, error, deadline);
+  if (finds && error.Is(base::ErrorCode::kConflict) && IsShownAfter(quota)) {
+    written = Changed(quota);
+  } else if (finds) {
+    written = co_await Find(quota, entry, error, deadline);
+  }
   const bool not_made = !answer && (IsMoved(error) || client::IsRefusedForGood(error));
   End(std::move(write), written, not_made);
   co_return written;
+}
+
+// The watch often shows what was written instead before the conflict is answered.
+bool StatusWriter::IsShownAfter(const quota::Quota& quota) const {
+  const quota::Quota* const known = parts_.store.Find(quota.key);
+  return known != nullptr && known->uid == quota.uid &&
+         known->resource_version != quota.resource_version;
 }
 
 void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& written,

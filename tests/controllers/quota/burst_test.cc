@@ -116,6 +116,33 @@ TEST_CASE("burst: the next write of admission returns the unused part", "[contro
   CHECK(f.Used("q").starts_with("pods=" + std::to_string(f.created + 1) + ",requests.cpu=10"));
 }
 
+TEST_CASE("burst: a write that gets a conflict is repeated, with no other write or read between",
+          "[controllers]") {
+  BurstFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10k"}, {"requests.cpu", "10k"}}));
+  f.CrowdUntilBurst();
+  f.cluster.writes.clear();
+  int reads = 0;
+  bool changed = false;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    const bool quota = request.path.find("/resourcequotas/q") != std::string::npos;
+    if (quota && request.verb == "GET") ++reads;
+    if (quota && request.verb == "PATCH" && !std::exchange(changed, true)) {
+      json::Value other = *f.cluster.Find(kQuotas, "team-a", "q");
+      other.Make({"metadata", "labels", "changed"}) = "meanwhile";
+      f.cluster.Put(kQuotas, other);
+    }
+    return std::nullopt;
+  };
+  f.cluster.patch_answer_delay = 5ms;
+  f.Review(LargePod("large"));
+  f.RunFor(50ms);
+  CHECK(f.AllAdmitted());
+  CHECK(reads == 0);
+  CHECK(f.cluster.writes.size() == 2);
+  CHECK(f.Used("q").starts_with("pods=" + std::to_string(f.created + 1) + ",requests.cpu=10"));
+}
+
 TEST_CASE("burst: a grant from a burst expires like any other reservation", "[controllers]") {
   BurstFixture f;
   f.CrowdUntilBurst();
