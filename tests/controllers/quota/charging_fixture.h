@@ -11,16 +11,16 @@
 
 namespace fixture {
 
-// Forwards to a book, and remembers the grants without a write, so that a test can give them up.
-class DrawnGrants final : public admission::QuotaBook {
+// Forwards to a book, and remembers the grants, so that a test can give them up.
+class RememberedGrants final : public admission::QuotaBook {
  public:
-  struct Drawn {
+  struct Granted {
     api::ObjectKey quota;
     quota::Uid uid;
     std::uint64_t number = 0;
   };
 
-  explicit DrawnGrants(admission::QuotaBook& inner) : inner_(inner) {}
+  explicit RememberedGrants(admission::QuotaBook& inner) : inner_(inner) {}
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override {
     return inner_.Refresh(std::move(ns), deadline);
   }
@@ -33,23 +33,29 @@ class DrawnGrants final : public admission::QuotaBook {
     return inner_.Read(std::move(quota), deadline);
   }
   [[nodiscard]] bool Draw(const admission::ReservePlan& plan) override {
-    for (const admission::Grant& grant : plan.grants) {
-      drawn.push_back({plan.quota.key, grant.uid, grant.number});
-    }
+    Remember(plan, drawn);
     return inner_.Draw(plan);
   }
   base::Task<base::Result<void>> Reserve(admission::ReservePlan plan,
                                          base::TimePoint deadline) override {
+    Remember(plan, reserved);
     return inner_.Reserve(std::move(plan), deadline);
   }
   void Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) override {
     inner_.Withdraw(key, uid, grant);
   }
-  void Withdraw(const Drawn& grant) { Withdraw(grant.quota, grant.uid, grant.number); }
+  void Withdraw(const Granted& grant) { Withdraw(grant.quota, grant.uid, grant.number); }
 
-  std::vector<Drawn> drawn;
+  std::vector<Granted> drawn;     // without a write
+  std::vector<Granted> reserved;  // with a write, which may have failed
 
  private:
+  static void Remember(const admission::ReservePlan& plan, std::vector<Granted>& grants) {
+    for (const admission::Grant& grant : plan.grants) {
+      grants.push_back({plan.quota.key, grant.uid, grant.number});
+    }
+  }
+
   admission::QuotaBook& inner_;
 };
 
@@ -110,7 +116,7 @@ struct ChargingFixture : ControllerFixture {
     return answers.back()->kind == admission::Answer::Kind::kAllowed;
   }
 
-  DrawnGrants book;
+  RememberedGrants book;
   admission::QuotaAdmitter admitter;
   base::TaskGroup calls{io.get_executor()};
   std::deque<std::optional<admission::Answer>> answers;

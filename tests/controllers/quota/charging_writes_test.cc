@@ -232,6 +232,46 @@ TEST_CASE("charging: an equal write of another replica is not taken for our own"
   CHECK(f.Used("q") == "pods=1");
 }
 
+TEST_CASE("charging: a reservation that is given up is taken back, even if writes of that fail",
+          "[controllers]") {
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(1s);
+  CHECK(f.Admits(PodWithUid("a")));
+  CHECK(f.Admits(PodWithUid("b")));
+  CHECK(f.Used("q") == "pods=2");
+  int failures = 2;
+  const auto fails = [&](const client::ApiRequest& request) {
+    return request.verb == "PATCH" && failures > 0 && failures-- > 0;
+  };
+  const auto with = [&](base::Error error) {
+    return [&fails, error](const client::ApiRequest& request) -> std::optional<base::Error> {
+      return fails(request) ? std::optional(error) : std::nullopt;
+    };
+  };
+  SECTION("they are refused") {
+    f.cluster.fault =
+        with({.code = base::ErrorCode::kForbidden, .message = "", .http_status = 403});
+  }
+  SECTION("the quota has changed") {
+    f.cluster.fault = with({.code = base::ErrorCode::kConflict, .message = "", .http_status = 409});
+  }
+  SECTION("they do not arrive") {
+    f.cluster.fault = with({.code = base::ErrorCode::kUnavailable, .message = "away"});
+  }
+  SECTION("they are made, and their answers are lost") { f.cluster.lose_answer = fails; }
+  f.book.Withdraw(f.book.reserved[0]);
+  f.RunFor(2s);
+  CHECK(failures <= 1);
+  CHECK(f.Used("q") == "pods=1");
+  CHECK(f.Reserved() == 1);
+  // The other reservation stays until its hold ends.
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=1");
+  f.RunFor(15s);
+  CHECK(f.Used("q") == "pods=0");
+}
+
 TEST_CASE("charging: double charges of the plugin expire and are counted", "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
