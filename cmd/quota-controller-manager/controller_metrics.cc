@@ -24,7 +24,7 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& registry, std::string qu
   reconcile_seconds_ =
       registry_.NewHistogram("quota_reconcile_duration_seconds", "Time to reconcile one quota.",
                              kReconcileBuckets, With({}));
-  foreign_charges_expired_ = registry_.NewCounter(
+  external_charges_expired_ = registry_.NewCounter(
       "quota_foreign_charges_expired_total",
       "Increases of used by others whose objects did not appear in time.", With({}));
   bursts_ =
@@ -103,8 +103,8 @@ void ControllerMetrics::OnResync(base::Duration took, bool complete) {
   resync_seconds_.Observe(Seconds(took).count());
 }
 
-void ControllerMetrics::OnForeignChargesExpired(std::size_t charges) {
-  foreign_charges_expired_.Increment(static_cast<double>(charges));
+void ControllerMetrics::OnExternalChargesExpired(std::size_t charges) {
+  external_charges_expired_.Increment(static_cast<double>(charges));
 }
 
 void ControllerMetrics::OnBurst(const quota::Quota& /*quota*/,

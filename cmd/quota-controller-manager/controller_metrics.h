@@ -18,7 +18,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   void OnReconcile(std::string_view result, base::Duration took) override;
   void OnDrift(const api::GroupResource& resource, const controllers::DriftReport& report) override;
   void OnResync(base::Duration took, bool complete) override;
-  void OnForeignChargesExpired(std::size_t charges) override;
+  void OnExternalChargesExpired(std::size_t charges) override;
   void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override;
   // Updates the metrics that each scrape reads from the controller: quotas, and the size, state and
   // age of every watched resource.
@@ -45,7 +45,7 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   std::map<std::string, metrics::Counter, std::less<>> reconciles_;
   metrics::Histogram reconcile_seconds_;
   metrics::Counter status_writes_;
-  metrics::Counter foreign_charges_expired_;
+  metrics::Counter external_charges_expired_;
   metrics::Counter bursts_;
   metrics::Counter resyncs_;
   metrics::Counter failed_resyncs_;

@@ -10,21 +10,10 @@
 namespace controllers {
 namespace {
 
-// For each quota: about as many objects as are stored while a watch lags as usual.
-constexpr std::size_t kMostUsedUp = 64;
-
 bool AnyLower(const quota::ResourceList& before, const quota::ResourceList& after) {
   return std::ranges::any_of(after, [&](const auto& entry) {
     const quota::Quantity* old = before.Find(entry.first);
     return old != nullptr && entry.second < *old;
-  });
-}
-
-// True if the object may have got this version by the request of an entry.
-bool Explains(const accounting::ReservationList& list, const Growth& growth) {
-  return std::ranges::any_of(list.entries(), [&](const accounting::Reservation& entry) {
-    const bool names = std::ranges::find(entry.objects, growth.uid) != entry.objects.end();
-    return names && (entry.from.empty() || api::IsKnownOlder(entry.from, growth.version));
   });
 }
 
@@ -55,7 +44,7 @@ const accounting::ReservationList& Account::known() const {
 }
 
 bool Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
-                      bool skipped, const accounting::Strangers::Counted& counted) {
+                      bool skipped, const accounting::Counted& counted) {
   at_least_seen_.reset();
   const auto recorded = list ? std::optional(list->writes) : std::nullopt;
   // The server was restored. What the list had came later, so it is not stored any more.
@@ -63,26 +52,22 @@ bool Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
       before != nullptr && api::IsKnownOlder(quota.resource_version, before->resource_version);
   if (restored) list.reset();
   TakeList(now, quota.reservations);
-  const accounting::ReservationList* const stands = list ? &*list : nullptr;
+  const accounting::ReservationList* const stands = listed();
   questions.OnList(stands);
   turn.OnList(now, known(), author_->by);
   first_seen.See(now, known());
   const bool answered = pending_ != nullptr && pending_->answer == quota.resource_version;
   const bool alike = pending_ != nullptr && pending_->status == quota.status;
-  // Our recount without a list may be shown before its answer. Only the answer tells it from a
-  // stranger's write of the same status, see Commit().
+  // Our recount without a list may be shown before its answer. Only the answer tells it from an
+  // external write of the same status, see Commit().
   const bool unlisted = stands == nullptr && !recorded;
   const bool awaits = unlisted && alike && pending_->text.empty();
-  if (stands != nullptr) GiveBack(now);
   if (awaits) {
-    strangers.OnUnanswered(quota.status.used);
+    external.OnUnanswered(quota.status.used);
   } else {
-    strangers.OnStatus(now, quota.status.used, stands, skipped, counted, quota.resource_version);
+    external.OnStatus(now, quota.status.used, stands, skipped, counted, quota.resource_version);
   }
-  if (!InBurst()) appeared = {};
-  // Somebody removed the list. Objects that it had may still be stored, so Meet() compares every
-  // name with the count again.
-  if (recorded && stands == nullptr) met_.clear();
+  if (!known().HasUnassigned()) appeared = {};
   decisive.reset();
   if (stands != nullptr) {
     quota::ResourceList used = accounting::Decisive(quota.status.used, *stands);
@@ -137,51 +122,9 @@ std::optional<accounting::ReservationList> Account::Parse(base::TimePoint now,
   return std::nullopt;
 }
 
-bool Account::InBurst() const {
-  return std::ranges::any_of(known().entries(),
-                             [](const auto& entry) { return entry.unassigned > 0; });
-}
-
-void Account::OnAppeared(base::TimePoint now, Growth growth) {
-  const bool in_burst = InBurst();
-  if (growth.is_new && in_burst) appeared.Add(growth.usage);
-  if (list && accounting::IsWithinFloor(*list, growth.resource, growth.version)) return;
-  accounting::Strangers::Parts parts = strangers.OnAppeared(growth.usage, growth.version);
-  if (used_up_.size() >= kMostUsedUp) used_up_.pop_front();
-  if (!parts.empty()) used_up_.push_back({now, std::move(growth), std::move(parts), in_burst});
-}
-
-void Account::GiveBack(base::TimePoint now) {
-  std::erase_if(used_up_, [&](const UsedUp& used_up) {
-    if (now - used_up.at >= accounting::kCatchesUp) return true;
-    const Growth& by = used_up.by;
-    const bool reserved =
-        Explains(*list, by) ||
-        (used_up.in_burst && accounting::IsWithinFloor(*list, by.resource, by.version));
-    if (reserved) strangers.HoldAgain(used_up.parts);
-    return reserved;
-  });
-}
-
-void Account::Meet(base::TimePoint now, const quota::Quota& quota,
-                   const accounting::Strangers::Counted& counted) {
-  const auto is_met = [&](const auto& entry) { return met_.contains(entry.first); };
-  if (std::ranges::all_of(quota.status.used, is_met)) return;
-  const quota::ResourceList known = counted();
-  quota::ResourceList used;  // of names that are met now
-  for (const auto& [name, amount] : quota.status.used) {
-    if (known.Find(name) != nullptr && met_.insert(name).second) used.Set(name, amount);
-  }
-  const quota::ResourceList most = quota::Excess(used, known);
-  quota::ResourceList excess = most;
-  // The list records the `used` of its last writer. So only the difference to that, and the
-  // recorded usage of strangers, may be held.
-  if (list) {
-    quota::ResourceList added = list->strangers;
-    added.Add(quota::Excess(used, list->used));
-    excess = quota::Excess(quota::Smaller(excess, added), {});
-  }
-  strangers.OnFirstCount(now, used, excess, most);
+void Account::OnAppeared(base::TimePoint now, accounting::Growth growth) {
+  if (growth.is_new && known().HasUnassigned()) appeared.Add(growth.usage);
+  external.OnAppeared(now, std::move(growth), listed());
 }
 
 // What was returned before in the same turn stays valid, so it is written in place.
@@ -210,21 +153,6 @@ bool Account::IsPlausible(const quota::ResourceList& used,
   return quota::Excess(used, desired).empty() && used.size() == desired.size() &&
          quota::Excess(raised, appeared).empty() &&
          quota::Excess(raised, list->Unassigned()).empty();
-}
-
-quota::ResourceList Account::StrangersOf(const quota::Quota& quota, bool leads) const {
-  if (leads || !list) return strangers.Held();
-  // A follower keeps what the list records, and adds what strangers added since that write.
-  quota::ResourceList held = list->strangers;
-  held.Add(quota::Excess(quota.status.used, list->used));
-  return held;
-}
-
-void Account::Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
-                   const accounting::Strangers::Counted& counted) {
-  const bool begins = leads && !leads_;
-  leads_ = leads;
-  if (begins) strangers.TakeOver(now, quota.status.used, list ? &*list : nullptr, counted);
 }
 
 Account* Accounts::Find(const quota::Quota& quota) {

@@ -1,36 +1,25 @@
 #pragma once
 
 // What this process remembers of each quota in addition to its object: the parsed list of
-// reservations, the usage that strangers added, and its own reservations. No I/O, one thread.
+// reservations, external charges, and its own reservations. No I/O, one thread.
 
 #include <cstddef>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "controllers/quota/pending_write.h"
 #include "controllers/quota/questions.h"
+#include "pkg/accounting/external_charges.h"
 #include "pkg/accounting/first_seen.h"
 #include "pkg/accounting/settle.h"
-#include "pkg/accounting/strangers.h"
 #include "pkg/accounting/write_pace.h"
 #include "pkg/accounting/write_turn.h"
 #include "pkg/base/gate.h"
 
 namespace controllers {
-
-// More usage of an object that has no entry.
-struct Growth {
-  std::string resource;
-  quota::Uid uid;
-  std::string version;  // of the object that has it
-  quota::ResourceList usage;
-  bool is_new = false;  // the object was not counted before
-};
 
 // There is one for each quota, so what is seldom there takes no room: pointers, and lists, which
 // allocate nothing while they are empty.
@@ -42,15 +31,14 @@ struct Account {
   // The quota has changed. `counted` returns what is observed and reserved. `skipped`: some
   // versions of the quota may not have been shown. Returns true for the answer of our own write.
   bool OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
-               bool skipped, const accounting::Strangers::Counted& counted);
+               bool skipped, const accounting::Counted& counted);
 
   // Drafts the reservations of a plan for `quota`, which has the version of the plan. `lags`: a
-  // watch is known to lag, so `used` is not lowered. `leads`: this process leads.
+  // watch is known to lag, so `used` is not lowered.
   [[nodiscard]] Draft Reserve(base::TimePoint now, const admission::ReservePlan& plan,
-                              const quota::Quota& quota, const QuotaView& view, bool lags,
-                              bool leads);
+                              const quota::Quota& quota, const QuotaView& view, bool lags);
   // Drafts the list that is known. `takes_back`: without what this process must take back.
-  [[nodiscard]] Draft StoreAgain(const quota::Quota& quota, bool takes_back, bool leads);
+  [[nodiscard]] Draft StoreAgain(const quota::Quota& quota, bool takes_back);
   // Begins the write of a draft that was made of the present state. REQUIRES: the caller is inside
   // the gate, until the write has ended.
   [[nodiscard]] PendingWrite Begin(base::TimePoint now, Draft draft);
@@ -59,31 +47,28 @@ struct Account {
     return pending_ != nullptr && write.draft_.get() == pending_;
   }
   // The write was made. `written`: its result. `known`: the quota that the store has now. If that
-  // is a later version, and has no list, the difference shows what strangers added since: our write
-  // may have lowered `used` by as much. REQUIRES: Began().
+  // is a later version, and has no list, the difference shows what was charged since: our write may
+  // have lowered `used` by as much. REQUIRES: Began().
   void Commit(base::TimePoint now, PendingWrite write, const quota::Quota& written,
-              const quota::Quota& known, const accounting::Strangers::Counted& counted);
+              const quota::Quota& known, const accounting::Counted& counted);
   // The write was not made, or nobody knows. REQUIRES: Began().
   void Abort(base::TimePoint now, PendingWrite write, PendingWrite::Outcome outcome,
-             const quota::Quota& known, const accounting::Strangers::Counted& counted);
+             const quota::Quota& known, const accounting::Counted& counted);
 
-  // An object without an entry has grown. That uses up usage that strangers added before, unless
-  // the floor covers its version: another process that saw the object first may have dropped its
-  // entry.
-  void OnAppeared(base::TimePoint now, Growth growth);
+  // An object without an entry has grown.
+  void OnAppeared(base::TimePoint now, accounting::Growth growth);
   // True if OnAppeared() would change anything.
-  [[nodiscard]] bool AwaitsGrowth() const { return strangers.Oldest() || InBurst(); }
-  // Handles names that are counted for the first time. If `used` is above the count, objects exist
-  // that no watch has shown yet. The difference is held; with a list, at most what it records for
-  // strangers. `counted` returns what is observed and reserved.
-  void Meet(base::TimePoint now, const quota::Quota& quota,
-            const accounting::Strangers::Counted& counted);
+  [[nodiscard]] bool AwaitsGrowth() const { return external.Oldest() || known().HasUnassigned(); }
   // True if `used` may stay as it is, below `desired`. Objects that appeared without an entry may
   // have been granted from an unassigned entry. Its writer soon gives them entries of their own.
   [[nodiscard]] bool IsPlausible(const quota::ResourceList& used,
                                  const quota::ResourceList& desired) const;
   // The list; empty if there is none.
   [[nodiscard]] const accounting::ReservationList& known() const;
+  // The same; null if there is none.
+  [[nodiscard]] const accounting::ReservationList* listed() const {
+    return list ? &*list : nullptr;
+  }
   // The quota whose `used` decisions rely on.
   [[nodiscard]] const quota::Quota& Decisive(const quota::Quota& quota) const {
     return decisive ? *decisive : quota;
@@ -92,12 +77,6 @@ struct Account {
   // flight adds: the server may show them to others before its answer arrives. What they admit
   // waits for that answer, because the writer holds the gate, and is decided again.
   [[nodiscard]] const quota::Quota& AtLeastSeen(const quota::Quota& quota);
-  // The usage of strangers that a write of this process records as held. Only the leader lowers it.
-  [[nodiscard]] quota::ResourceList StrangersOf(const quota::Quota& quota, bool leads) const;
-  // Sets whether this process leads. A new leader takes over what the last writer held, and holds
-  // again what it dropped as a follower.
-  void Lead(base::TimePoint now, bool leads, const quota::Quota& quota,
-            const accounting::Strangers::Counted& counted);
 
   std::string uid;
   std::shared_ptr<base::Gate> gate;                 // the writer of the status holds it
@@ -119,7 +98,7 @@ struct Account {
   // joins by its labels, its usage is in here before it is in `used`.
   quota::ResourceList seen;
   accounting::FirstSeen first_seen;
-  accounting::Strangers strangers;
+  accounting::ExternalCharges external;
   OwnReservations own;
   Questions questions;
   quota::ResourceList appeared;  // usage without an entry, while an unassigned entry exists
@@ -147,25 +126,10 @@ struct Account {
   // Removes the entries in our name that we have not written, and adds those that we know instead.
   // Returns true if there were some. Then sets `rejected`.
   bool TakeForgedFrom(accounting::ReservationList& shown);
-  // True if objects may appear that were granted from an unassigned entry.
-  [[nodiscard]] bool InBurst() const;
-  // Holds again what objects used up that have an entry in the list: the watch of objects was ahead
-  // of the watch of quotas. An object of a burst may have got no entry, because its writer has seen
-  // it. Then the floor covers its version.
-  void GiveBack(base::TimePoint now);
 
   Author* author_;
-  const Draft* pending_ = nullptr;  // of the write that has no outcome yet
-  struct UsedUp {
-    base::TimePoint at;
-    Growth by;
-    accounting::Strangers::Parts parts;
-    bool in_burst = false;  // the list had an unassigned entry
-  };
-  std::list<UsedUp> used_up_;                    // lately, oldest first
+  const Draft* pending_ = nullptr;               // of the write that has no outcome yet
   std::unique_ptr<quota::Quota> at_least_seen_;  // what AtLeastSeen() returned, if that differs
-  std::set<std::string> met_;                    // names that were counted before
-  bool leads_ = false;
 };
 
 // One for each quota of the store, as long as the store has the quota.

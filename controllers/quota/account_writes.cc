@@ -58,7 +58,7 @@ PendingWrite::~PendingWrite() {
 }
 
 Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
-                       const quota::Quota& quota, const QuotaView& view, bool lags, bool leads) {
+                       const quota::Quota& quota, const QuotaView& view, bool lags) {
   const quota::ResourceList& used = plan.quota.status.used;
   Standing standing{used, known()};
   own.Assign(standing);
@@ -72,9 +72,9 @@ Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
     standing.used = quota::Larger(standing.used, used);
   }
   DropOlder(standing.list, author_->by, last, view);
-  // The first list says, through `strangers`, how much of `used` our view has shown.
+  // The first list says, through `external`, how much of `used` our view has shown.
   if (!list) accounting::RaiseFloor(standing.list, view.floor_resources(), view);
-  standing.list.strangers = StrangersOf(quota, leads);
+  standing.list.external = external.ToRecord(quota.status.used, listed());
   if (standing.list.Merge({}, author_->by, author_->n + 1)) ++author_->n;
   auto& burst = reserved.burst;
   const accounting::Reservation* const whole =
@@ -89,11 +89,11 @@ Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
   return draft;
 }
 
-Draft Account::StoreAgain(const quota::Quota& quota, bool takes_back, bool leads) {
+Draft Account::StoreAgain(const quota::Quota& quota, bool takes_back) {
   const quota::ResourceList& used = Decisive(quota).status.used;
   Standing standing{used, known()};
   const std::size_t taken_back = takes_back ? own.TakeBack(standing) : 0;
-  standing.list.strangers = StrangersOf(quota, leads);
+  standing.list.external = external.ToRecord(quota.status.used, listed());
   Draft draft = DraftOf(quota, used, std::move(standing), known().ReservedBy(author_->by));
   draft.taken_back = taken_back;
   return draft;
@@ -129,28 +129,29 @@ Draft Account::End(PendingWrite write) {
 }
 
 void Account::Commit(base::TimePoint now, PendingWrite write, const quota::Quota& written,
-                     const quota::Quota& known, const accounting::Strangers::Counted& counted) {
+                     const quota::Quota& known, const accounting::Counted& counted) {
   Draft made = End(std::move(write));
   // Without an answer the time says nothing about a round trip.
   if (!made.answer.empty()) turn.OnWritten(now, now - made.began);
   own.TookBack(made.taken_back);
   if (made.reserved) own.Commit(now, std::move(*made.reserved));
   if (!made.recounts) return;
+  if (!list) {  // a list records what was written
+    external.OnWritten(written.status.used);
+    external.OnStatus(now, known.status.used, nullptr, false, counted);
+  }
   const bool last = written.resource_version == known.resource_version;
-  // A list records what was written.
-  if (!list) strangers.OnWritten(written.status.used);
-  if (!list && !last) strangers.OnStatus(now, known.status.used, nullptr, false, counted);
-  if (last) Meet(now, known, counted);
+  if (last) external.OnFirstCount(now, known.status.used, listed(), counted);
   if (known.cluster) seen = counted();
   over_since.reset();
 }
 
-// What the watch showed during the write may have been a stranger's.
+// What the watch showed during the write may have been an external charge.
 void Account::Abort(base::TimePoint now, PendingWrite write, PendingWrite::Outcome outcome,
-                    const quota::Quota& known, const accounting::Strangers::Counted& counted) {
+                    const quota::Quota& known, const accounting::Counted& counted) {
   const Draft draft = End(std::move(write));
-  if (!list) strangers.OnStatus(now, known.status.used, nullptr, false, counted);
-  if (outcome == PendingWrite::Outcome::kUnknown) strangers.OnUnanswered(draft.status.used);
+  if (!list) external.OnStatus(now, known.status.used, nullptr, false, counted);
+  if (outcome == PendingWrite::Outcome::kUnknown) external.OnUnanswered(draft.status.used);
 }
 
 }  // namespace controllers

@@ -93,8 +93,8 @@ bool WasNeverStored(const Reservation& entry, const quota::Uid& uid, const Liste
 
 // The longer of the hold that its writer recorded and our own.
 base::Duration Questions::Holds::Of(const Reservation& entry) const {
-  if (entry.webhook.count() == 0) return entries;
-  return std::max<base::Duration>(entries, accounting::HoldFor(entry.webhook));
+  if (entry.webhook.count() == 0) return usual;
+  return std::max<base::Duration>(usual, accounting::HoldFor(entry.webhook));
 }
 
 base::TimePoint Questions::ShownUntil(const std::vector<std::string>& resources,
@@ -111,7 +111,7 @@ base::TimePoint Questions::ShownUntil(const std::vector<std::string>& resources,
 
 Questions::Outcome Questions::Settle(base::TimePoint now, const ReservationList* list,
                                      const accounting::FirstSeen& first_seen,
-                                     accounting::Strangers& strangers, const Holds& holds,
+                                     accounting::ExternalCharges& external, const Holds& holds,
                                      const QuotaView& view) {
   Outcome outcome;
   std::erase_if(collections_, [&](const auto& one) { return view.Ignores(one.first); });
@@ -124,7 +124,7 @@ Questions::Outcome Questions::Settle(base::TimePoint now, const ReservationList*
     if (one.looked_up || ShownUntil(MayUse(*one.entry, view), view) < one.since) continue;
     if (ended_.insert(one.name()).second) ++outcome.ended;
   }
-  outcome.strangers = strangers.Expire(now, holds.OfStrangers(), [&](std::string_view name) {
+  outcome.external = external.Expire(now, holds.usual, [&](std::string_view name) {
     return std::min(now, ShownUntil(view.ResourcesOf(name), view));
   });
   return outcome;
@@ -132,11 +132,11 @@ Questions::Outcome Questions::Settle(base::TimePoint now, const ReservationList*
 
 Question Questions::Due(base::TimePoint now, const ReservationList* list,
                         const accounting::FirstSeen& first_seen,
-                        const accounting::Strangers& strangers, const Holds& holds,
+                        const accounting::ExternalCharges& external, const Holds& holds,
                         const QuotaView& view) {
   Question question;
-  for (const accounting::Strangers::Part& part : strangers.parts()) {
-    const base::TimePoint over = part.since + holds.OfStrangers();
+  for (const accounting::ExternalCharges::Part& part : external.parts()) {
+    const base::TimePoint over = part.since + holds.usual;
     if (over > now) break;
     for (const auto& [name, amount] : part.usage) {
       AddCollections(now, view.ResourcesOf(name), over, view, question);

@@ -1,7 +1,7 @@
 #pragma once
 
 // Decides what to ask the server about the reservations of one quota, and remembers the answers. It
-// asks before an entry ends whose object no watch has shown, before strangers' usage is dropped,
+// asks before an entry ends whose object no watch has shown, before external charges are dropped,
 // and if a floor is not reached for long. Decides only; no I/O, one thread.
 //
 // A floor that the server has not reached is void (DESIGN.md, "A server that was restored"). It
@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "controllers/usage/quota_view.h"
+#include "pkg/accounting/external_charges.h"
 #include "pkg/accounting/first_seen.h"
-#include "pkg/accounting/strangers.h"
 
 namespace controllers {
 
@@ -65,18 +65,16 @@ struct Question {
 
 class Questions {
  public:
-  // How long entries and strangers' usage are held if their objects are not shown.
+  // How long entries and external charges are held if their objects are not shown. A replica of an
+  // old version may store its object as late as we do, so its charges are held as long.
   struct Holds {
-    base::Duration entries;
+    base::Duration usual;
     [[nodiscard]] base::Duration Of(const accounting::Reservation& entry) const;
-    // A replica of an old version may store its object as late as we do, so its charges are held as
-    // long.
-    [[nodiscard]] base::Duration OfStrangers() const { return entries; }
   };
   // What has ended.
   struct Outcome {
-    std::size_t ended = 0;      // objects that are not stored, and entries without objects
-    std::size_t strangers = 0;  // parts of strangers' usage
+    std::size_t ended = 0;     // objects that are not stored, and entries without objects
+    std::size_t external = 0;  // parts of external charges
     // The resources with a stored object that the watch has not shown, and the newest version of
     // such objects.
     std::map<std::string, std::string> unseen = {};
@@ -85,13 +83,13 @@ class Questions {
 
   // Ends usage without an object of which the watches have shown everything meanwhile.
   Outcome Settle(base::TimePoint now, const accounting::ReservationList* list,
-                 const accounting::FirstSeen& first_seen, accounting::Strangers& strangers,
+                 const accounting::FirstSeen& first_seen, accounting::ExternalCharges& external,
                  const Holds& holds, const QuotaView& view);
-  // Returns what to ask now: about entries and strangers' usage whose hold is over, and about
+  // Returns what to ask now: about entries and external charges whose hold is over, and about
   // floors that were not reached for long. Leaves out what was asked a moment ago.
   [[nodiscard]] Question Due(base::TimePoint now, const accounting::ReservationList* list,
                              const accounting::FirstSeen& first_seen,
-                             const accounting::Strangers& strangers, const Holds& holds,
+                             const accounting::ExternalCharges& external, const Holds& holds,
                              const QuotaView& view);
   // Takes the answers. `asked`: when the question was sent. `list` is that of now; null if there is
   // none. `same`: it is the list of then. Call Settle() afterwards.

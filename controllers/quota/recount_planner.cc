@@ -15,7 +15,7 @@ using accounting::Standing;
 namespace {
 
 // A recount leaves at least what open entries allow beyond what is observed, under each name that
-// is known. Objects of strangers may use less than nothing.
+// is known. Objects may use less than nothing.
 void CheckCovers(const quota::ResourceList& used, const quota::ResourceList& open,
                  const quota::Observed& observed) {
   for (const auto& [name, amount] : open) {
@@ -39,7 +39,7 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
   accounting::Settle(next.list, view);
   recount.over = account.list && next.list.entries() != account.list->entries();
   const quota::ResourceList open = accounting::Outstanding(next.list, view);
-  quota::ResourceList held = account.strangers.Held();
+  quota::ResourceList held = account.external.Held();
   held.Add(open);
   const Pending pending = PendingNames(quota);
   const auto in_force =
@@ -54,7 +54,7 @@ Recount RecountPlanner::Plan(const quota::Quota& quota, Account& account, const 
                          account.IsPlausible(quota.status.used, desired.used);
   recount.differs = !plausible && (quota::NeedsWrite(quota, desired) || !recorded);
   if (!quota.reservations.empty()) accounting::RaiseFloor(next.list, view.floor_resources(), view);
-  next.list.strangers = account.strangers.Held();
+  next.list.external = account.external.Held();
   recount.draft.status = std::move(desired);
   recount.draft.list = std::move(next.list);
   recount.draft.recounts = true;

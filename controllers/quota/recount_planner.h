@@ -1,7 +1,7 @@
 #pragma once
 
-// Decides what a recount of one quota writes: observed usage, open reservations and the usage of
-// strangers, and the list without entries that are over. No I/O, one thread.
+// Decides what a recount of one quota writes: observed usage, open reservations and external
+// charges, and the list without entries that are over. No I/O, one thread.
 
 #include <string>
 #include <vector>

@@ -53,9 +53,10 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   const auto counted = [&] {
     return parts_.ViewOf(*found).Counted(count.observed.used, account.known());
   };
-  if (!waits) account.Meet(parts_.Now(), *found, counted);
+  const quota::ResourceList& used = found->status.used;
+  if (!waits) account.external.OnFirstCount(parts_.Now(), used, account.listed(), counted);
   if (!waits && found->cluster) account.seen = counted();
-  account.Lead(parts_.Now(), parts_.options.Leads(), *found, counted);
+  account.external.Lead(parts_.Now(), parts_.options.Leads(), used, account.listed(), counted);
   if (account.lost) co_return co_await WriteList(*found, false);
   if (!parts_.options.Leads() && takes_back) co_return co_await WriteList(*found, true);
   if (!parts_.options.Leads()) co_return Follow(account, count);
@@ -67,12 +68,12 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
                                                bool takes_back) {
   Account& account = parts_.accounts.Of(quota);
   const QuotaView view = parts_.ViewOf(quota);
-  const ReservationList* const list = account.list ? &*account.list : nullptr;
+  const ReservationList* const list = account.listed();
   const Questions::Outcome settled = account.questions.Settle(
-      parts_.Now(), list, account.first_seen, account.strangers, holds_, view);
+      parts_.Now(), list, account.first_seen, account.external, holds_, view);
   NoticeExpired(quota, account, settled);
-  Question question = account.questions.Due(parts_.Now(), list, account.first_seen,
-                                            account.strangers, holds_, view);
+  Question question =
+      account.questions.Due(parts_.Now(), list, account.first_seen, account.external, holds_, view);
   if (!question.empty()) co_return co_await Ask(std::move(quota), std::move(question));
   // Our watches have not reached the floor of an earlier recount, so our count may miss objects.
   // Taking back our own grants needs no count.
@@ -128,7 +129,7 @@ base::Task<Recounter::Outcome> Recounter::WriteList(quota::Quota quota, bool tak
   Account& account = parts_.accounts.Of(quota);
   const base::TimePoint earliest = takes_back ? account.pace.ForRecount() : EarliestWrite(account);
   if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
-  Draft draft = account.StoreAgain(quota, takes_back, parts_.options.Leads());
+  Draft draft = account.StoreAgain(quota, takes_back);
   const bool same = draft.list.entries() == account.known().entries();
   if (takes_back && same) co_return Outcome{"following", kAtOnce};
   if (!takes_back) account.paid_until = PaidUntil(account);
@@ -199,20 +200,20 @@ void Recounter::NoticeExpired(const quota::Quota& quota, const Account& account,
   if (outcome.ended > 0) {
     parts_.options.admission->OnReservationsExpired(parts_.api.name, outcome.ended);
   }
-  if (outcome.strangers == 0) return;
-  parts_.observer.OnForeignChargesExpired(outcome.strangers);
+  if (outcome.external == 0) return;
+  parts_.observer.OnExternalChargesExpired(outcome.external);
   const auto last = account.own.last_grant();
-  if (!last || parts_.Now() - *last > 2 * holds_.OfStrangers()) return;
+  if (!last || parts_.Now() - *last > 2 * holds_.usual) return;
   parts_.log_once.Set(
       "charging of", quota.key.ToString(),
       "somebody else charges usage that no object accounts for; if the API server's own "
       "quota plugin is on, switch it off or do not enforce this quota API here");
 }
 
-// A follower drops strangers' usage after its hold, without asking the server. It holds that usage
+// A follower drops external charges after their hold, without asking the server. It holds them
 // again if it becomes leader.
 Recounter::Outcome Recounter::Follow(Account& account, const QuotaCount& count) {
-  account.strangers.Lapse(parts_.Now(), holds_.OfStrangers());
+  account.external.Lapse(parts_.Now(), holds_.usual);
   return LookAt(NextLook(account, count, false), "following");
 }
 
@@ -235,7 +236,7 @@ base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& co
   } else if (count.behind_until <= now && account.own.MustTakeBack(now, account.known())) {
     at_due(now + accounting::kLooksAgain);  // a burst may end during a write, when nobody looks
   }
-  if (const auto oldest = account.strangers.Oldest()) at_due(*oldest + holds_.OfStrangers());
+  if (const auto oldest = account.external.Oldest()) at_due(*oldest + holds_.usual);
   if (leads) {
     for (const accounting::Reservation& entry : account.known().entries()) {
       at_due(account.first_seen.Of(entry).value_or(now) + holds_.Of(entry));

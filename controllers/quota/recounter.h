@@ -1,7 +1,7 @@
 #pragma once
 
-// Keeps the status of one quota correct: counts the observed objects, adds reservations and the
-// usage of strangers, compares, and writes at most once. It does not suspend between counting and
+// Keeps the status of one quota correct: counts the observed objects, adds reservations and
+// external charges, compares, and writes at most once. It does not suspend between counting and
 // deciding what to write.
 //
 // Single-threaded.
@@ -40,8 +40,8 @@ class Recounter {
 
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   // Sets how long reservations are held from now on.
-  void SetHold(base::Duration hold) { holds_.entries = hold; }
-  [[nodiscard]] base::Duration hold() const { return holds_.entries; }
+  void SetHold(base::Duration hold) { holds_.usual = hold; }
+  [[nodiscard]] base::Duration hold() const { return holds_.usual; }
 
  private:
   QuotaCount Count(const quota::Quota& quota);

@@ -101,6 +101,11 @@ ResourceList ReservationList::Unassigned() const {
   return unassigned;
 }
 
+bool ReservationList::HasUnassigned() const {
+  return std::ranges::any_of(entries_,
+                             [](const Reservation& entry) { return entry.unassigned > 0; });
+}
+
 bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint64_t n) {
   static_assert(Bounds().bytes < std::size_t{256} * 1024,
                 "the API server's bound of all annotations");

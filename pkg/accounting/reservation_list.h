@@ -46,7 +46,7 @@ class ReservationList {
   // Parses the list of the quota that has this uid. Errors:
   // - kMalformed. The text is then ignored as a whole. A process that knows an earlier list with
   //   entries keeps that list and stores it again. Otherwise the part of `used` that is not
-  //   observed counts as a stranger's.
+  //   observed counts as an external charge.
   // - kNotFound: the text is the list of another quota. So this one has none.
   // - kInvalid: a later version wrote the list in a format that this one must not write. See
   //   kLaterFormat in timing.h.
@@ -76,6 +76,8 @@ class ReservationList {
   [[nodiscard]] ResourceList ReservedBy(std::string_view by) const;
   // Returns the sum of the unassigned entries.
   [[nodiscard]] ResourceList Unassigned() const;
+  // True if objects may appear that were granted from an unassigned entry.
+  [[nodiscard]] bool HasUnassigned() const;
 
   // Merges the oldest entries into one with their sum, with the writer `by` and the number `n`,
   // until the list keeps the bounds. The list never counts less than before, in any view. Returns
@@ -96,8 +98,8 @@ class ReservationList {
   // recount.
   std::map<std::string, std::string> floor;
   std::uint64_t writes = 0;  // number of writes of this list; tells two writes apart
-  ResourceList used;         // status.used as written with this list; strangers made the difference
-  ResourceList strangers;    // the part of `used` that the writer held for strangers
+  ResourceList used;         // status.used as written with this list; others made the difference
+  ResourceList external;     // the external charges that the writer held; "strangers" in the text
   std::string further;       // as Reservation::further
 
  private:

@@ -324,7 +324,7 @@ std::string ReservationList::Print() const {
     }
     object.Add("writes", writes);
     object.Add("used", used);
-    if (!strangers.empty()) object.Add("strangers", strangers);
+    if (!external.empty()) object.Add("strangers", external);
     object.AddFurther(further);
   }
   return text;
@@ -343,18 +343,18 @@ Result<ReservationList> ReservationList::Parse(std::string_view text, std::strin
   auto floor = FloorFrom(*value);
   auto writes = CountFrom(*value, "writes");
   auto used = AmountsFrom(*value, "used");
-  auto strangers = AmountsFrom(*value, "strangers");
+  auto external = AmountsFrom(*value, "strangers");
   if (!entries) return entries.error();
   if (!floor) return floor.error();
   if (!writes) return writes.error();
   if (!used) return used.error();
-  if (!strangers) return strangers.error();
+  if (!external) return external.error();
   list.owner = std::move(*owner);
   list.entries_ = std::move(*entries);
   list.floor = std::move(*floor);
   list.writes = *writes;
   list.used = std::move(*used);
-  list.strangers = std::move(*strangers);
+  list.external = std::move(*external);
   return list;
 }
 

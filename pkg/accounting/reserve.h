@@ -17,8 +17,8 @@ struct Standing {
 };
 
 // Returns the `used` that decisions start from: for each name the larger of `used` and the value of
-// our last write. A stranger that lowers `used` may not know reservations. If the stranger was
-// right, the leader's recount lowers it.
+// our last write. An external writer that lowers `used` may not know reservations. If it was right,
+// the leader's recount lowers it.
 ResourceList Decisive(const ResourceList& used, const ReservationList& list);
 
 // Returns what must be added to `used` so that the object may use `usage`, if its stored usage is

@@ -28,8 +28,8 @@ inline constexpr int kClockPercent = 10;
 inline constexpr std::chrono::milliseconds kTidies{2'000};
 // The API server is asked again after this time if its list did not settle the question.
 inline constexpr std::chrono::milliseconds kAsksAgain{2'000};
-// The delay before a recount contradicts a stranger that lowered `used`: the stranger's watch may
-// be ahead of ours.
+// The delay before a recount contradicts an external writer that lowered `used`: its watch may be
+// ahead of ours.
 inline constexpr std::chrono::milliseconds kContradicts{250};
 
 // Returns how long the request of an entry may still be stored after the entry was first seen.

@@ -80,7 +80,7 @@ class NoObserver final : public controllers::ControllerObserver {
   void OnReconcile(std::string_view, base::Duration) override {}
   void OnDrift(const api::GroupResource&, const controllers::DriftReport&) override {}
   void OnResync(base::Duration, bool) override {}
-  void OnForeignChargesExpired(std::size_t) override {}
+  void OnExternalChargesExpired(std::size_t) override {}
   void OnBurst(const quota::Quota&, const quota::ResourceList&) override {}
 };
 

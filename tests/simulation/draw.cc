@@ -50,7 +50,7 @@ class CoreDrawer final : public Drawer {
     if (dice < 80) return Delete();
     if (dice < 90) return PutQuota(Pause());
     if (dice < 93) return Add("delete-quota", {{"ns", Below(namespaces_)}, {"quota", Below(2)}});
-    Foreign();
+    ExternalWrites();
   }
 
   // An edit mostly changes only the limits of a quota, and seldom its names or scope.
@@ -83,7 +83,7 @@ class CoreDrawer final : public Drawer {
     Add("delete", {{"ns", Below(namespaces_)}, {"name", Below(names_)}, {"secret", Percent(15)}});
   }
 
-  void Foreign() {
+  void ExternalWrites() {
     const int ns = Below(namespaces_);
     if (Percent(50)) return Add("recount", {{"ns", ns}, {"quota", Below(2)}});
     Add("raise", {{"ns", ns}, {"quota", Below(2)}, {"by", 1 + Below(4)}});

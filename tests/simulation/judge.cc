@@ -171,7 +171,7 @@ void Judge::OnUnreadable(const Thing& thing) {
   }
 }
 
-void Judge::OnForeignLowering(const StoredQuota& quota, const std::string& lost) {
+void Judge::OnExternalLowering(const StoredQuota& quota, const std::string& lost) {
   Excuse(quota);
   limits_[quota.uid].kept.erase(lost);
 }

@@ -48,8 +48,8 @@ class Judge final : public ServerObserver, public Tell {
 
   // A writer other than a replica lowers `used`. The replicas may admit as much beyond the limit.
   // `lost`: the name whose amount it replaces by what cannot be read.
-  void OnForeignLowering(const StoredQuota& quota, const std::string& lost = "");
-  void OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by);
+  void OnExternalLowering(const StoredQuota& quota, const std::string& lost = "");
+  void OnExternalRaise(const StoredQuota& quota, const std::string& name, std::int64_t by);
   void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override;
   void OnReserve(std::string reservations) override;
   // A replica's webhook was called for `after`; `before` is null for a creation.
@@ -117,11 +117,11 @@ class Judge final : public ServerObserver, public Tell {
   // May raise `used` beyond the truth for a while.
   struct Charged {
     base::TimePoint at;
-    std::string quota_uid;  // of a foreign charge; else ""
-    std::string replica;    // "" of a foreign charge
+    std::string quota_uid;  // of an external charge; else ""
+    std::string replica;    // "" of an external charge
     Thing before;
     Thing after;
-    Amounts amount;       // of a foreign charge
+    Amounts amount;       // of an external charge
     bool closed = false;  // it was refused, so the next call may add the same again
     // Quotas that another replica has lowered since. For them this charge does not cover a call
     // about another version.

@@ -51,7 +51,7 @@ std::shared_ptr<const ReservationList> Judge::ListIn(const StoredQuota& quota) c
 }
 
 // The part of `used` that no stored object uses: amounts that entries allow objects beyond their
-// stored usage, reservations in advance, merged entries, and holds for strangers.
+// stored usage, reservations in advance, merged entries, and external charges.
 Amounts Judge::ReservedBeyond(const StoredQuota& quota) const {
   Amounts beyond;
   if (quota.reservations.empty()) return beyond;
@@ -72,7 +72,7 @@ Amounts Judge::ReservedBeyond(const StoredQuota& quota) const {
   for (const accounting::Reservation& entry : list->entries()) {
     if (entry.objects.empty()) AddTo(beyond, AmountsOf(entry.usage));
   }
-  AddTo(beyond, AmountsOf(list->strangers));
+  AddTo(beyond, AmountsOf(list->external));
   return beyond;
 }
 

@@ -104,7 +104,7 @@ void Judge::OnCall(const std::string& replica, const Thing* before, const Thing&
           ToText(UsageOf(after, server_->classes())));
 }
 
-void Judge::OnForeignRaise(const StoredQuota& quota, const std::string& name, std::int64_t by) {
+void Judge::OnExternalRaise(const StoredQuota& quota, const std::string& name, std::int64_t by) {
   Touch();
   charged_.push_back({.at = timeline_.Now(),
                       .quota_uid = quota.uid,

@@ -161,7 +161,7 @@ void TakeForged(json::Value& quota, const std::string& name) {
 }
 
 // Replaces `used` by the value of the last write of a replica.
-void TakeStrangers(json::Value& quota) {
+void TakeExternal(json::Value& quota) {
   const std::string_view text =
       quota.StringAt({"metadata", "annotations", std::string(quota::kReservations)});
   const auto list = json::Parse(text);
@@ -207,7 +207,7 @@ const std::vector<PlantedName>& AllPlanted() {
       {Planted::kGoingGone, "going-gone", "used is below what is stored", Api::kCluster},
       {Planted::kRecreatedMissed, "recreated-missed", "is not the truth", Api::kCluster},
       {Planted::kModeFrozen, "mode-frozen", "more is reserved than the limit", Api::kCluster},
-      {Planted::kStrangerMissed, "stranger-missed", "used is below what is stored"},
+      {Planted::kExternalMissed, "external-missed", "used is below what is stored"},
       {Planted::kWithdrawForgotten, "withdraw-forgotten", "what is refused is reserved still",
        Api::kJoint},
       {Planted::kShortHold, "short-hold", "used is below what is stored", Api::kCore, true},
@@ -245,7 +245,7 @@ base::Task<base::Result<client::ApiResponse>> PlantedClient::Do(client::ApiReque
     co_return trusted ? stored : written;
   }
   const Rework rework =
-      planted_ == Planted::kStrangerMissed && patch ? nullptr : ReworkOf(request.path);
+      planted_ == Planted::kExternalMissed && patch ? nullptr : ReworkOf(request.path);
   if (rework) {
     auto answer = co_await inner_.Do(std::move(request));
     if (answer) {
@@ -332,7 +332,7 @@ PlantedClient::Rework PlantedClient::ReworkOf(const std::string& path) {
     return [this](json::Value& quota) { TakeForged(quota, name_); };
   }
   if (planted_ == Planted::kFloorProves) return [this](json::Value& quota) { NoteFloor(quota); };
-  if (planted_ == Planted::kStrangerMissed) return TakeStrangers;
+  if (planted_ == Planted::kExternalMissed) return TakeExternal;
   if (planted_ != Planted::kNewestKept) return nullptr;
   return [this](json::Value& quota) { KeepNewest(quota); };
 }

@@ -48,7 +48,7 @@ enum class Planted : std::uint8_t {
   kGoingGone,          // a terminating namespace is taken for deleted
   kRecreatedMissed,    // the labels of a namespace that was created again are not seen
   kModeFrozen,         // a quota stays in the mode in which it was seen first
-  kStrangerMissed,     // the additions of others to a status are not seen
+  kExternalMissed,     // the additions of others to a status are not seen
   kWithdrawForgotten,  // reservations for a refused request stay
   kShortHold,          // reservations are held for 9.9 s, which a slow etcd outlasts
   kDuplicatePassed,    // a creation of a name that exists is admitted without a reservation

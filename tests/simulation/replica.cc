@@ -46,7 +46,7 @@ class Replica::Counts final : public controllers::ControllerObserver {
   void OnReconcile(std::string_view, base::Duration) override {}
   void OnDrift(const api::GroupResource&, const controllers::DriftReport&) override {}
   void OnResync(base::Duration, bool) override {}
-  void OnForeignChargesExpired(std::size_t) override {}
+  void OnExternalChargesExpired(std::size_t) override {}
   void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override {
     tell_.OnBurst(quota, usage);
   }

@@ -71,7 +71,7 @@ class World {
   // True if no watch of objects has been behind for longer than a lag.
   [[nodiscard]] bool ObjectsShown();
 
-  // world_strangers.cc
+  // world_external_writers.cc
   bool PerformOnStatus(const Action& action, const Server::Key& key);
   void Recount(const Server::Key& key);
   void Raise(const Server::Key& key, std::int64_t by);

@@ -26,8 +26,8 @@ class ControllerObserver {
   virtual void OnReconcile(std::string_view result, base::Duration took) = 0;
   virtual void OnDrift(const api::GroupResource& resource, const DriftReport& report) = 0;
   virtual void OnResync(base::Duration took, bool complete) = 0;
-  // Strangers raised `used`, and no object ever matched the increases.
-  virtual void OnForeignChargesExpired(std::size_t charges) = 0;
+  // External writers raised `used`, and no object ever matched the increases.
+  virtual void OnExternalChargesExpired(std::size_t charges) = 0;
   // `usage` is about to be reserved for creations that are expected.
   virtual void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) = 0;
 };

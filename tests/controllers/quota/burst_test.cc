@@ -92,7 +92,8 @@ TEST_CASE("burst: a replica that does not lead reserves and returns bursts, too"
   CHECK(f.Used("q") == "pods=60");
 }
 
-TEST_CASE("burst: a foreign recount that lowers used does not remove the burst", "[controllers]") {
+TEST_CASE("burst: an external recount that lowers used does not remove the burst",
+          "[controllers]") {
   BurstFixture f;
   f.CrowdUntilBurst();
   // A recount by a writer that knows no reservations.

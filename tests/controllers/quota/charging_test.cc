@@ -79,7 +79,7 @@ TEST_CASE("charging: a charge for an object that is never stored expires after 1
   CHECK(f.Used("q") == "pods=3");
   f.RunFor(2s);
   CHECK(f.Used("q") == "pods=0");
-  CHECK(f.recorder.foreign_expired == 0);
+  CHECK(f.recorder.external_expired == 0);
 }
 
 TEST_CASE("charging: a charge for an object that never appears cannot be renewed forever",

@@ -111,7 +111,7 @@ TEST_CASE("charging: a charge that a policy forbids is reported, although no rec
   CHECK(f.events.Texts().back() == "QuotaHealed q: the status of the quota is written again");
 }
 
-TEST_CASE("charging: a recount whose answer is lost is not taken for a stranger's",
+TEST_CASE("charging: a recount whose answer is lost is not taken for an external charge",
           "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
@@ -160,7 +160,8 @@ TEST_CASE("charging: charges that others add to our unanswered write are held", 
 }
 
 TEST_CASE(
-    "charging: our recount is not taken for a stranger's when its object is deleted meanwhile",
+    "charging: our recount is not taken for an external charge when its object is deleted "
+    "meanwhile",
     "[controllers]") {
   ChargingFixture f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
@@ -287,7 +288,7 @@ TEST_CASE("charging: double charges of the plugin expire and are counted", "[con
   CHECK(f.Used("q") == "pods=6");
   f.RunFor(15s);
   CHECK(f.Used("q") == "pods=3");
-  CHECK(f.recorder.foreign_expired > 0);
+  CHECK(f.recorder.external_expired > 0);
 }
 
 TEST_CASE("charging: objects that appear under their reservations are recounted together",

@@ -309,7 +309,7 @@ TEST_CASE("classes: a scoped quota counts no claims", "[controllers]") {
   CHECK(f.Used("q") == "requests.example.com/gpu=2");
 }
 
-TEST_CASE("classes: a foreign charge for a claim ends when the claim is seen", "[controllers]") {
+TEST_CASE("classes: an external charge for a claim ends when the claim is seen", "[controllers]") {
   Devices f;
   f.cluster.Put(kClasses, DeviceClass("gpu", "example.com/gpu"));
   f.cluster.Put(kQuotas, MakeQuota("q", {{kGpu, "90"}}));

@@ -18,7 +18,7 @@ using fixture::kPods;
 using fixture::MakePod;
 
 // The longest pause of a reflector between two attempts is a minute. After it, usage that no object
-// explains may be a stranger's charge, and is held for 15 s.
+// explains may be an external charge, and is held for 15 s.
 inline constexpr std::chrono::seconds kReconnects{80};
 
 struct ClusterFixture : fixture::ClusterQuotaWorld {

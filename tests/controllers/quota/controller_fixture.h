@@ -55,11 +55,11 @@ class Recorder final : public controllers::ControllerObserver {
   }
   void OnResync(base::Duration, bool complete) override { complete ? ++resyncs : ++failed_resyncs; }
 
-  void OnForeignChargesExpired(std::size_t charges) override { foreign_expired += charges; }
+  void OnExternalChargesExpired(std::size_t charges) override { external_expired += charges; }
   void OnBurst(const quota::Quota&, const quota::ResourceList&) override { ++bursts; }
 
   std::map<std::string, int> reconciles;
-  std::size_t foreign_expired = 0;
+  std::size_t external_expired = 0;
   std::size_t bursts = 0;
   quota::Drift drift;
   std::string drift_usage;

@@ -54,7 +54,7 @@ TEST_CASE("floors: a floor is asked about once it was not reached for long", "[c
   accounting::ReservationList list;
   list.floor["pods"] = "1000000";
   const auto floors = [&] {
-    return questions.Due(f.scheduler.Now(), &list, {}, {}, {.entries = 10s}, view).floors;
+    return questions.Due(f.scheduler.Now(), &list, {}, {}, {.usual = 10s}, view).floors;
   };
   CHECK(floors().empty());
   f.RunFor(1s);
@@ -85,7 +85,7 @@ TEST_CASE("floors: a void floor is replaced by what the server has", "[controlle
   accounting::ReservationList list;
   list.floor = {{"namespaces", "1000000"}, {"pods", "1000000"}, {"secrets", "1000000"}};
   const auto due = [&] {
-    return questions.Due(f.scheduler.Now(), &list, {}, {}, {.entries = 10s}, view);
+    return questions.Due(f.scheduler.Now(), &list, {}, {}, {.usual = 10s}, view);
   };
   (void)due();
   f.RunFor(2s);

@@ -110,7 +110,7 @@ TEST_CASE("following: only the leader sends events, and a new leader reports pre
   CHECK(f.events.said.size() == 1);
 }
 
-TEST_CASE("following: only the leader repairs foreign charges", "[controllers]") {
+TEST_CASE("following: only the leader repairs external charges", "[controllers]") {
   Replica f;
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
   f.WriteStatus("q", {{"pods", "10"}}, {{"pods", "0"}});

@@ -151,7 +151,7 @@ TEST_CASE("groups: objects are read live in the namespaces of their entries", "[
     accounting::FirstSeen first_seen;
     first_seen.See(f.scheduler.Now() - 20s, list);
     controllers::Questions questions;
-    return questions.Due(f.scheduler.Now(), &list, first_seen, {}, {.entries = 10s},
+    return questions.Due(f.scheduler.Now(), &list, first_seen, {}, {.usual = 10s},
                          QuotaView(f.tracker, f.usage, quota));
   };
   const auto lists = [&](const quota::Quota& quota) {

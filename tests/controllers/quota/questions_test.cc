@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A quota with an amount that a stranger added, and that no object uses.
+// A quota with an amount that an external writer added, and that no object uses.
 struct Charged : ControllerFixture {
   explicit Charged(int secrets) {
     for (int i = 0; i < secrets; ++i) {

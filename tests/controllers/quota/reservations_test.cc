@@ -159,8 +159,9 @@ TEST_CASE("reservations: a list that was damaged is stored again", "[controllers
   CHECK(f.Used("q") == "pods=1");
 }
 
-TEST_CASE("reservations: a new process ignores a damaged list and holds its amount as a stranger's",
-          "[controllers]") {
+TEST_CASE(
+    "reservations: a new process ignores a damaged list and holds its amount as an external charge",
+    "[controllers]") {
   Limited f;
   CHECK(f.Admits(PodWithUid("a")));
   f.Stop();

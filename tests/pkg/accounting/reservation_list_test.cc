@@ -52,7 +52,7 @@ ReservationList RandomList(std::mt19937_64& random) {
   if (random() % 2) list.owner = kUid;
   if (random() % 3 == 0) list.further = R"("pool":{"a b":[1,null,"\u0001"]})";
   list.used = RandomAmounts(random);
-  list.strangers = RandomAmounts(random);
+  list.external = RandomAmounts(random);
   return list;
 }
 

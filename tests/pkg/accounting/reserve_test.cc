@@ -60,7 +60,7 @@ TEST_CASE("reserve: an entry covers at most what it added, from any version", "[
   CHECK(PodsOf(accounting::Outstanding(standing.list, view)) == 7);
 }
 
-TEST_CASE("reserve: a foreign lowering of used does not change decisions", "[accounting]") {
+TEST_CASE("reserve: an external lowering of used does not change decisions", "[accounting]") {
   ReservationList list;
   list.used = Pods(8);
   CHECK(Decisive(Pods(3), list) == Pods(8));

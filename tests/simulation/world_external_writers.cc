@@ -43,10 +43,10 @@ void World::Recount(const Server::Key& key) {
   const Amounts truth = server_.TrueUse(*quota);
   const Amounts used = quota->status_used.value_or(Amounts());
   for (const auto& [name, amount] : truth) {
-    if (amount > Get(used, name)) judge_.OnForeignRaise(*quota, name, amount - Get(used, name));
+    if (amount > Get(used, name)) judge_.OnExternalRaise(*quota, name, amount - Get(used, name));
   }
   // Before the write: the judge checks a status as soon as it is stored.
-  judge_.OnForeignLowering(*quota);
+  judge_.OnExternalLowering(*quota);
   server_.WriteStatus(key, quota->hard, truth);
 }
 
@@ -57,7 +57,7 @@ void World::Raise(const Server::Key& key, std::int64_t by) {
   Amounts used = *quota->status_used;
   if (used.empty()) return;
   used.begin()->second = Sum(used.begin()->second, by);
-  judge_.OnForeignRaise(*quota, used.begin()->first, by);
+  judge_.OnExternalRaise(*quota, used.begin()->first, by);
   server_.WriteStatus(key, *quota->status_hard, used);
 }
 
@@ -87,8 +87,8 @@ void World::Garble(const Action& action, const Server::Key& key) {
   const std::string name = amounts.begin()->first;
   const std::string text = kTexts[action.Get("text") % 4];
   judge_.OnTrouble();
-  judge_.OnForeignLowering(*quota, used ? name : "");
-  if (used) judge_.OnForeignRaise(*quota, name, AmountIn(text).value_or(0));
+  judge_.OnExternalLowering(*quota, used ? name : "");
+  if (used) judge_.OnExternalRaise(*quota, name, AmountIn(text).value_or(0));
   server_.WriteText(key, used, name, text);
 }
 
@@ -134,8 +134,8 @@ void World::Forge(const Server::Key& key, int what) {
     entries.AsArray()->push_back(std::move(entry));
   }
   judge_.OnTrouble();
-  if (what >= 2 && what != 8) judge_.OnForeignRaise(*quota, kStorage, 9);
-  judge_.OnForeignLowering(*quota);
+  if (what >= 2 && what != 8) judge_.OnExternalRaise(*quota, kStorage, 9);
+  judge_.OnExternalLowering(*quota);
   if (!list.AsObject()->empty()) server_.WriteReservations(key, json::Write(list));
   AwaitLaterFormats();
 }
@@ -176,7 +176,7 @@ base::Task<bool> World::AskOld(std::optional<Thing> before, Thing after) {
     const StoredQuota& quota = *server_.FindQuota(key);
     for (const auto& [name, amount] : used) {
       const std::int64_t by = amount - Get(*quota.status_used, name);
-      if (by > 0) judge_.OnForeignRaise(quota, name, by);
+      if (by > 0) judge_.OnExternalRaise(quota, name, by);
     }
     server_.WriteStatus(key, Amounts(*quota.status_hard), used);
   }
