@@ -7,13 +7,16 @@
 #include <string>
 #include <utility>
 
+#include "controllers/quota/events/uncounted.h"
 #include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
+#include "pkg/quota/cluster_status.h"
 
 namespace controllers {
 namespace {
 
 using accounting::ReservationList;
+using accounting::Standing;
 using std::chrono_literals::operator""ms;
 
 // What is due and cannot end yet is looked at again after this time.
@@ -21,6 +24,20 @@ constexpr base::Duration kLooksAfterDue = 500ms;
 constexpr base::Duration kAtOnce = 1ms;
 // For a list of a large collection.
 constexpr std::chrono::seconds kListsAll{60};
+
+// A recount leaves at least what open entries allow beyond what is observed, under each name that
+// is known. Objects may use less than nothing.
+void CheckCovers(const quota::ResourceList& used, const quota::ResourceList& open,
+                 const quota::Observed& observed) {
+  for (const auto& [name, amount] : open) {
+    const quota::Quantity* const counted = observed.used.Find(name);
+    const quota::Quantity* const left = used.Find(name);
+    const bool known = counted != nullptr && left != nullptr && counted->Sign() >= 0 &&
+                       std::ranges::find(observed.unknown, name) == observed.unknown.end();
+    CHECK(!known || *left >= amount) << "used " << name << "=" << left->ToString()
+                                     << " is less than open entries allow: " << amount.ToString();
+  }
+}
 
 }  // namespace
 
@@ -59,7 +76,11 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   account.external.Lead(parts_.Now(), parts_.options.Leads(), used, account.listed(), counted);
   if (account.lost) co_return co_await WriteList(*found, false);
   if (!parts_.options.Leads() && takes_back) co_return co_await WriteList(*found, true);
-  if (!parts_.options.Leads()) co_return Follow(account, count);
+  if (!parts_.options.Leads()) {
+    // Without asking the server. A new leader holds them again.
+    account.external.Lapse(parts_.Now(), holds_.usual);
+    co_return LookAt(NextLook(account, count, false), "following");
+  }
   if (waits) co_return Outcome{"postponed", parts_.options.first_count_patience};
   co_return co_await Lead(*found, std::move(count), takes_back);
 }
@@ -83,7 +104,7 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   }
   const base::TimePoint earliest = EarliestWrite(account);
   const bool may_write = earliest <= parts_.Now();
-  Recount recount = planner_.Plan(quota, account, count, view, takes_back, may_write);
+  Recount recount = Plan(quota, account, count, view, takes_back, may_write);
   if (!recount.over) account.over_since.reset();
   if (recount.over && !account.over_since) account.over_since = parts_.Now();
   const bool tidies =
@@ -98,6 +119,103 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
     co_return Outcome{"postponed", earliest - parts_.Now()};
   }
   co_return LookAt(std::min(NextLook(account, count, true), recount.waits_until), "unchanged");
+}
+
+Recounter::Recount Recounter::Plan(const quota::Quota& quota, Account& account,
+                                   const QuotaCount& count, const QuotaView& view, bool takes_back,
+                                   bool may_write) const {
+  Standing next{quota.status.used, account.known()};
+  account.questions.Drop(next.list);
+  Recount recount;
+  if (takes_back) recount.draft.taken_back = account.own.TakeBack(next);
+  accounting::Settle(next.list, view);
+  recount.over = account.list && next.list.entries() != account.list->entries();
+  const quota::ResourceList open = accounting::Outstanding(next.list, view);
+  quota::ResourceList held = account.external.Held();
+  held.Add(open);
+  const Pending pending = PendingNames(quota);
+  const auto in_force =
+      parts_.options.guarded ? std::optional(InForce(quota, pending)) : std::nullopt;
+  quota::QuotaStatus desired =
+      quota::DesiredStatus(in_force ? *in_force : quota, count.observed, held);
+  HoldOut(quota, desired);
+  CheckCovers(desired.used, open, count.observed);
+  const bool recorded = !account.list || account.list->used == desired.used;
+  const bool plausible = !takes_back && quota.garbage.why.empty() &&
+                         desired.hard == quota.status.hard &&
+                         account.IsPlausible(quota.status.used, desired.used);
+  recount.differs = !plausible && (quota::NeedsWrite(quota, desired) || !recorded);
+  if (!quota.reservations.empty()) accounting::RaiseFloor(next.list, view.floor_resources(), view);
+  next.list.external = account.external.Held();
+  recount.draft.status = std::move(desired);
+  recount.draft.list = std::move(next.list);
+  recount.draft.recounts = true;
+  const bool postponed = recount.differs && !may_write;
+  if (cluster_ != nullptr && !postponed) {
+    AddFurther(quota, account, count, pending.unguarded, recount);
+  }
+  return recount;
+}
+
+void Recounter::AddFurther(const quota::Quota& quota, Account& account, const QuotaCount& count,
+                           const std::vector<std::string>& unguarded, Recount& recount) const {
+  const base::TimePoint now = parts_.Now();
+  recount.draft.further = cluster_->Of(
+      quota, recount.draft.status, count.observed.unknown, unguarded,
+      {.now = now, .wall = parts_.context.scheduler->WallNow()}, account.missing_since);
+  const json::Object& further = recount.draft.further;
+  if (recount.differs) return;
+  if (!quota::FurtherDifference(quota.further_status, further).empty()) {
+    recount.differs = account.further_due <= now || ClusterStatus::IsUrgent(quota, further);
+    if (!recount.differs) recount.waits_until = account.further_due;
+  }
+  if (!account.missing_since) return;
+  const base::TimePoint lasts = *account.missing_since + ClusterStatus::kLasts;
+  if (lasts > now) recount.waits_until = std::min(recount.waits_until, lasts);
+}
+
+// A name that can never be counted as things are would refuse everything. An unreadable name stays:
+// its object is there to be repaired, and it refuses until then.
+void Recounter::HoldOut(const quota::Quota& quota, quota::QuotaStatus& desired) const {
+  if (desired.used.size() == desired.hard.size()) return;  // all are counted
+  for (const UsageSource& source : parts_.tracker.SourcesOf(quota.hard)) {
+    for (const std::string& name : HeldOut(source, desired.used)) {
+      const bool unreadable = std::ranges::binary_search(quota.unreadable.names, name);
+      if (!unreadable) desired.hard.Erase(name);
+    }
+  }
+}
+
+Recounter::Pending Recounter::PendingNames(const quota::Quota& quota) const {
+  Pending pending;
+  if (!parts_.options.guarded) return pending;
+  const auto add = [](std::vector<std::string>& names, const UsageSource& source) {
+    names.insert(names.end(), source.names.begin(), source.names.end());
+  };
+  for (const UsageSource& source : parts_.tracker.SourcesOf(quota.hard)) {
+    // A name whose kind is not served stays out as well. Objects that count under other names must
+    // not wait for it.
+    const bool countable = source.tracked != nullptr || !source.evaluator->classes ||
+                           !source.evaluator->classes->usage_of_kind;
+    if (!countable) {
+      add(pending.not_served, source);
+    } else if (!parts_.options.guarded(*source.evaluator, quota.key)) {
+      add(pending.unguarded, source);
+    }
+  }
+  return pending;
+}
+
+// A name in status.hard is enforced. One that was enforced stays: rules that are still to be stored
+// for further namespaces must not end the limit in the others.
+quota::Quota Recounter::InForce(const quota::Quota& quota, const Pending& pending) {
+  quota::Quota in_force = quota;
+  for (const auto* names : {&pending.not_served, &pending.unguarded}) {
+    for (const std::string& name : *names) {
+      if (quota.status.hard.Find(name) == nullptr) in_force.hard.Erase(name);
+    }
+  }
+  return in_force;
 }
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {
@@ -208,13 +326,6 @@ void Recounter::NoticeExpired(const quota::Quota& quota, const Account& account,
       "charging of", quota.key.ToString(),
       "somebody else charges usage that no object accounts for; if the API server's own "
       "quota plugin is on, switch it off or do not enforce this quota API here");
-}
-
-// A follower drops external charges after their hold, without asking the server. It holds them
-// again if it becomes leader.
-Recounter::Outcome Recounter::Follow(Account& account, const QuotaCount& count) {
-  account.external.Lapse(parts_.Now(), holds_.usual);
-  return LookAt(NextLook(account, count, false), "following");
 }
 
 Recounter::Outcome Recounter::LookAt(base::TimePoint next, std::string_view result) const {

@@ -1,12 +1,13 @@
 #pragma once
 
-// Keeps the status of one quota correct: counts the observed objects, adds reservations and
-// external charges, compares, and writes at most once. It does not suspend between counting and
-// deciding what to write.
+// Keeps the status of one quota correct: counts the observed objects, adds open reservations and
+// external charges, drops entries that are over, compares, and writes at most once. It does not
+// suspend between counting and deciding what to write.
 //
 // Single-threaded.
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +15,6 @@
 #include "controllers/quota/cluster/cluster_status.h"
 #include "controllers/quota/controller_parts.h"
 #include "controllers/quota/events/quota_reporter.h"
-#include "controllers/quota/recount_planner.h"
 #include "controllers/quota/status_writer.h"
 
 namespace controllers {
@@ -34,7 +34,6 @@ class Recounter {
         writer_(writer),
         reporter_(reporter),
         cluster_(cluster),
-        planner_(parts, cluster),
         asker_(parts.context, parts.tracker),
         holds_{parts.options.hold} {}
 
@@ -44,7 +43,31 @@ class Recounter {
   [[nodiscard]] base::Duration hold() const { return holds_.usual; }
 
  private:
+  // What a recount may write.
+  struct Recount {
+    Draft draft;           // without the quota
+    bool differs = false;  // a stored value or the recorded `used` differs
+    bool over = false;     // some entries have ended and can be removed
+    // Deferrable fields wait until then.
+    base::TimePoint waits_until = base::TimePoint::max();
+  };
+  // Names that do not enter status.hard yet.
+  struct Pending {
+    std::vector<std::string> not_served;  // nothing can be counted under them
+    std::vector<std::string> unguarded;   // by admission, in some namespace of the quota
+  };
+
   QuotaCount Count(const quota::Quota& quota);
+  // `takes_back`: also takes back grants of this process that no request needs. `may_write`: a
+  // write that hard or used need may be made now; otherwise the other fields of the status, which
+  // it would have, are not computed.
+  [[nodiscard]] Recount Plan(const quota::Quota& quota, Account& account, const QuotaCount& count,
+                             const QuotaView& view, bool takes_back, bool may_write) const;
+  [[nodiscard]] Pending PendingNames(const quota::Quota& quota) const;
+  [[nodiscard]] static quota::Quota InForce(const quota::Quota& quota, const Pending& pending);
+  void HoldOut(const quota::Quota& quota, quota::QuotaStatus& desired) const;
+  void AddFurther(const quota::Quota& quota, Account& account, const QuotaCount& count,
+                  const std::vector<std::string>& unguarded, Recount& recount) const;
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
   // Account::paid_until after one more write.
   [[nodiscard]] base::TimePoint PaidUntil(const Account& account) const;
@@ -59,7 +82,6 @@ class Recounter {
   void NoticeExpired(const quota::Quota& quota, const Account& account,
                      const Questions::Outcome& outcome);
   Outcome AfterFailedWrite(const api::ObjectKey& key, const base::Error& error);
-  Outcome Follow(Account& account, const QuotaCount& count);
   // When to reconcile again if nothing happens. A follower leaves ended entries to the leader.
   [[nodiscard]] base::TimePoint NextLook(const Account& account, const QuotaCount& count,
                                          bool leads) const;
@@ -69,7 +91,6 @@ class Recounter {
   StatusWriter& writer_;
   QuotaReporter& reporter_;
   const ClusterStatus* cluster_;
-  RecountPlanner planner_;
   Asker asker_;
   Questions::Holds holds_;
 };
