@@ -34,11 +34,12 @@ struct Account {
                bool skipped, const accounting::Counted& counted);
 
   // Drafts the reservations of a plan for `quota`, which has the version of the plan. `lags`: a
-  // watch is known to lag, so `used` is not lowered.
+  // watch is known to lag, so `used` is not lowered. `leads`: this process leads.
   [[nodiscard]] Draft Reserve(base::TimePoint now, const admission::ReservePlan& plan,
-                              const quota::Quota& quota, const QuotaView& view, bool lags);
+                              const quota::Quota& quota, const QuotaView& view, bool lags,
+                              bool leads);
   // Drafts the list that is known. `takes_back`: without what this process must take back.
-  [[nodiscard]] Draft StoreAgain(const quota::Quota& quota, bool takes_back);
+  [[nodiscard]] Draft StoreAgain(const quota::Quota& quota, bool takes_back, bool leads);
   // Begins the write of a draft that was made of the present state. REQUIRES: the caller is inside
   // the gate, until the write has ended.
   [[nodiscard]] PendingWrite Begin(base::TimePoint now, Draft draft);
@@ -107,6 +108,7 @@ struct Account {
   base::TimePoint paid_until{};     // each written recount advances it (limits the rate of writes)
   accounting::WritePace pace;       // limits the bytes of our writes
   accounting::WriteTurn turn;       // shares the writes with other processes
+  bool conflict_unread = false;     // the quota was not read after the last conflict
   base::TimePoint further_due{};    // deferrable fields of the status wait until then
   base::TimePoint children_told{};  // children are not enqueued again before this time
   // Of a ClusterQuota: since when a part of its guarantee is missing.

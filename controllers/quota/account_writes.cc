@@ -58,14 +58,14 @@ PendingWrite::~PendingWrite() {
 }
 
 Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
-                       const quota::Quota& quota, const QuotaView& view, bool lags) {
+                       const quota::Quota& quota, const QuotaView& view, bool lags, bool leads) {
   const quota::ResourceList& used = plan.quota.status.used;
   Standing standing{used, known()};
   own.Assign(standing);
   const std::uint64_t last = author_->n;
   OwnReservations::Reserved reserved{.added = own.AddEntries(now, plan, standing)};
   if (!lags) {
-    reserved.burst = own.NextBurst(now, plan, standing);
+    own.AddBurst(now, plan, standing, reserved);
   } else {
     // The plan counts the rest of the burst as free, so the rest is released only as far as the new
     // grants need it.
@@ -74,7 +74,7 @@ Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
   DropOlder(standing.list, author_->by, last, view);
   // The first list says, through `external`, how much of `used` our view has shown.
   if (!list) accounting::RaiseFloor(standing.list, view.floor_resources(), view);
-  standing.list.external = external.ToRecord(quota.status.used, listed());
+  standing.list.external = external.ToRecord(quota.status.used, listed(), leads);
   if (standing.list.Merge({}, author_->by, author_->n + 1)) ++author_->n;
   auto& burst = reserved.burst;
   const accounting::Reservation* const whole =
@@ -89,11 +89,11 @@ Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
   return draft;
 }
 
-Draft Account::StoreAgain(const quota::Quota& quota, bool takes_back) {
+Draft Account::StoreAgain(const quota::Quota& quota, bool takes_back, bool leads) {
   const quota::ResourceList& used = Decisive(quota).status.used;
   Standing standing{used, known()};
   const std::size_t taken_back = takes_back ? own.TakeBack(standing) : 0;
-  standing.list.external = external.ToRecord(quota.status.used, listed());
+  standing.list.external = external.ToRecord(quota.status.used, listed(), leads);
   Draft draft = DraftOf(quota, used, std::move(standing), known().ReservedBy(author_->by));
   draft.taken_back = taken_back;
   return draft;

@@ -139,24 +139,25 @@ void OwnReservations::Assign(Standing& standing) {
   for (Reservation& entry : drawn) accounting::Assign(standing, std::move(entry));
 }
 
-std::optional<OwnReservations::Burst> OwnReservations::NextBurst(base::TimePoint now,
-                                                                 const admission::ReservePlan& plan,
-                                                                 Standing& standing) {
+// Creations count once their write is made: those of a write that meets conflicts are no crowd.
+void OwnReservations::AddBurst(base::TimePoint now, const admission::ReservePlan& plan,
+                               Standing& standing, Reserved& reserved) const {
   const std::string of = ResourceOf(plan.grants.front());
-  if (!AllOf(plan, of)) return std::nullopt;
-  crowd_.OnGranted(now, plan.Added(), plan.grants.size());
-  accounting::NextBurst next = crowd_.Next(now, plan.quota.status.hard, standing.used);
-  if (next.usage.empty()) return std::nullopt;
+  if (!AllOf(plan, of)) return;
+  reserved.crowd = crowd_;
+  reserved.crowd->OnGranted(now, plan.Added(), plan.grants.size());
+  accounting::NextBurst next = reserved.crowd->Next(now, plan.quota.status.hard, standing.used);
+  if (next.usage.empty()) return;
   Reservation entry = author_->Entry(of, "", next.usage);
   entry.unassigned = next.creations;
   const std::uint64_t n = entry.n;
   accounting::Reserve(standing, std::move(entry));
-  return Burst{.n = n,
-               .of = of,
-               .left = std::move(next.usage),
-               .creations = next.creations,
-               .at = now,
-               .drawn = {}};
+  reserved.burst = Burst{.n = n,
+                         .of = of,
+                         .left = std::move(next.usage),
+                         .creations = next.creations,
+                         .at = now,
+                         .drawn = {}};
 }
 
 void OwnReservations::Commit(base::TimePoint now, Reserved reserved) {
@@ -169,6 +170,7 @@ void OwnReservations::Commit(base::TimePoint now, Reserved reserved) {
   }
   for (auto& [uid, mine] : reserved.added) Remember(now, uid, std::move(mine));
   last_grant_ = now;
+  if (reserved.crowd) crowd_ = *std::move(reserved.crowd);
   burst_ = std::move(reserved.burst);
   if (burst_) crowd_.OnReserved(now, burst_->creations);
 }

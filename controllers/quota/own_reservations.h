@@ -64,6 +64,7 @@ class OwnReservations {
   struct Reserved {
     Added added;
     std::optional<Burst> burst = {};
+    std::optional<accounting::Crowd> crowd = {};  // with the creations of this write
   };
   // A grant without requests, whose entry covers no other grant.
   struct Withdrawal {
@@ -91,9 +92,9 @@ class OwnReservations {
   // Gives the grants from bursts entries of their own, and releases the rest of the bursts. Nothing
   // more is granted from them: even a write that seems to fail may have ended them.
   void Assign(accounting::Standing& standing);
-  // Adds an entry for expected creations, if many have arrived lately.
-  std::optional<Burst> NextBurst(base::TimePoint now, const admission::ReservePlan& plan,
-                                 accounting::Standing& standing);
+  // Adds an entry for expected creations, if many have arrived lately. Sets `burst` and `crowd`.
+  void AddBurst(base::TimePoint now, const admission::ReservePlan& plan,
+                accounting::Standing& standing, Reserved& reserved) const;
   // Call after the write of these entries succeeded.
   void Commit(base::TimePoint now, Reserved reserved);
 

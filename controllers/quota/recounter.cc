@@ -247,7 +247,7 @@ base::Task<Recounter::Outcome> Recounter::WriteList(quota::Quota quota, bool tak
   Account& account = parts_.accounts.Of(quota);
   const base::TimePoint earliest = takes_back ? account.pace.ForRecount() : EarliestWrite(account);
   if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
-  Draft draft = account.StoreAgain(quota, takes_back);
+  Draft draft = account.StoreAgain(quota, takes_back, parts_.options.Leads());
   const bool same = draft.list.entries() == account.known().entries();
   if (takes_back && same) co_return Outcome{"following", kAtOnce};
   if (!takes_back) account.paid_until = PaidUntil(account);
@@ -267,7 +267,8 @@ base::Task<base::Result<quota::Quota>> Recounter::Write(Draft draft) {
 }
 
 // A failed write is decided again from new state, never forced. After a conflict the stored quota
-// was read. If that read failed, the retry uses what the watch has shown.
+// was read, or the watch has shown another version. If a read failed, the retry uses what the watch
+// has shown.
 Recounter::Outcome Recounter::AfterFailedWrite(const api::ObjectKey& key,
                                                const base::Error& error) {
   if (error.Is(base::ErrorCode::kNotFound)) return {};  // the watch will show the deletion

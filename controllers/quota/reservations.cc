@@ -168,7 +168,8 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   if (!plan.burst.empty() && usable != plan.burst) co_return StatusWriter::Changed(quota);
   const base::TimePoint now = parts_.Now();
   const bool lags = parts_.usage.BehindUntil(quota) > now;
-  Draft draft = remembered.Reserve(now, plan, quota, parts_.ViewOf(quota), lags);
+  Draft draft =
+      remembered.Reserve(now, plan, quota, parts_.ViewOf(quota), lags, parts_.options.Leads());
   if (draft.reserved->burst) parts_.observer.OnBurst(plan.quota, draft.reserved->burst->left);
   PendingWrite write = remembered.Begin(now, std::move(draft));
   const auto written = co_await writer_.Write(std::move(write), deadline);

@@ -83,6 +83,7 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
   if (finds && error.Is(base::ErrorCode::kConflict) && IsShownAfter(quota)) {
     written = Changed(quota);
   } else if (finds) {
+    if (Account* const account = parts_.accounts.Find(quota)) account->conflict_unread = false;
     written = co_await Find(quota, entry, error, deadline);
   }
   const bool not_made = !answer && (IsMoved(error) || client::IsRefusedForGood(error));
@@ -90,11 +91,14 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
   co_return written;
 }
 
-// The watch often shows what was written instead before the conflict is answered.
-bool StatusWriter::IsShownAfter(const quota::Quota& quota) const {
+// The watch often shows what was written instead before the conflict is answered. A watch that lags
+// shows versions that are not the newest, so the quota is read after the next conflict.
+bool StatusWriter::IsShownAfter(const quota::Quota& quota) {
   const quota::Quota* const known = parts_.store.Find(quota.key);
-  return known != nullptr && known->uid == quota.uid &&
-         known->resource_version != quota.resource_version;
+  Account* const account = parts_.accounts.Find(quota);
+  if (known == nullptr || account == nullptr || known->uid != quota.uid) return false;
+  if (known->resource_version == quota.resource_version) return false;
+  return !std::exchange(account->conflict_unread, true);
 }
 
 void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& written,
@@ -106,7 +110,10 @@ void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& wri
   CHECK(stored != nullptr) << "an account of a quota that is gone: " << key.ToString();
   const quota::Quota& known = *stored;
   const auto counted = [&] { return parts_.ViewOf(known).Counted(account->known()); };
-  if (written) return account->Commit(parts_.Now(), std::move(write), *written, known, counted);
+  if (written) {
+    account->conflict_unread = false;
+    return account->Commit(parts_.Now(), std::move(write), *written, known, counted);
+  }
   const bool found = IsMoved(written.error());  // live: it is not stored
   const auto outcome =
       not_made || found ? PendingWrite::Outcome::kNotMade : PendingWrite::Outcome::kUnknown;

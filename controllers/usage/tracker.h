@@ -138,7 +138,7 @@ class Tracker {
   std::map<api::GroupResource, LimitedNamespaces> namespaces_;
   std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
   ClassTracker classes_;
-  std::set<api::GroupResource> wanted_by_classes_;  // also counted in Wanted::quotas
+  std::set<api::GroupResource> wanted_by_classes_;  // also counted in Wanted::names
   base::TimePoint last_discovery_{};
 };
 

@@ -239,9 +239,9 @@ ResourceList ExternalCharges::Held() const {
   return held;
 }
 
-ResourceList ExternalCharges::ToRecord(const ResourceList& used,
-                                       const ReservationList* list) const {
-  return leads_ || list == nullptr ? Held() : ShownBy(*list, used);
+ResourceList ExternalCharges::ToRecord(const ResourceList& used, const ReservationList* list,
+                                       bool leads) const {
+  return (leads && leads_) || list == nullptr ? Held() : ShownBy(*list, used);
 }
 
 std::optional<base::TimePoint> ExternalCharges::Oldest() const {

@@ -81,8 +81,10 @@ class ExternalCharges {
   void Lapse(base::TimePoint now, base::Duration hold);
 
   [[nodiscard]] ResourceList Held() const;
-  // What a write of this process records as held. Only the leader lowers it.
-  [[nodiscard]] ResourceList ToRecord(const ResourceList& used, const ReservationList* list) const;
+  // What a write of this process records as held. Only a leader that has taken over lowers it.
+  // `leads`: this process leads now.
+  [[nodiscard]] ResourceList ToRecord(const ResourceList& used, const ReservationList* list,
+                                      bool leads) const;
   [[nodiscard]] const Parts& parts() const { return parts_; }
   [[nodiscard]] std::optional<base::TimePoint> Oldest() const;
 

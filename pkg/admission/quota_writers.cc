@@ -254,7 +254,7 @@ base::Task<std::vector<base::Result<void>>> QuotaWriters::Write(
 }
 
 // Answers the requests whose outcome is certain and leaves the others in `batch`. Returns false if
-// a write failed such that the retry needs a pause. A conflict needs none: the newest version is
+// a write failed such that the retry needs a pause. A conflict needs none: a newer version is
 // known.
 bool QuotaWriters::Settle(Waiters& batch, BatchPlan& plan,
                           const std::vector<base::Result<void>>& outcomes) {

@@ -32,17 +32,28 @@ base::Task<void> IdleLimit::Connection::WaitForRoom() {
   Address& address = place_->second;
   base::Scheduler& scheduler = limit_.scheduler_;
   Wait wait{.connection = this, .alarm = scheduler.NewAlarm()};
-  const auto place = address.waiting.insert(address.waiting.end(), &wait);
+  // It must also leave the list if a cancellation throws out of the wait.
+  struct Cleanup {
+    std::list<Wait*>& waiting;
+    const std::list<Wait*>::iterator place;  // invalid once there is room
+    const Wait& wait;
+    ~Cleanup() {
+      if (!wait.has_room) waiting.erase(place);
+    }
+  };
   const base::TimePoint latest = scheduler.Now() + limit_.bounds_.longest_wait;
-  while (!wait.has_room) {
-    const base::TimePoint until = std::min(latest, address.last + limit_.bounds_.quiet);
-    const bool stopping = co_await base::Stopping();
-    if (stopping || scheduler.Now() >= until) break;
-    co_await wait.alarm->WaitUntil(until);
+  {
+    const auto place = address.waiting.insert(address.waiting.end(), &wait);
+    const Cleanup cleanup{address.waiting, place, wait};
+    while (!wait.has_room) {
+      const base::TimePoint until = std::min(latest, address.last + limit_.bounds_.quiet);
+      if (scheduler.Now() >= until) break;
+      co_await wait.alarm->WaitUntil(until);
+      const bool stopping = co_await base::Stopping();
+      if (stopping) break;
+    }
   }
-  if (wait.has_room) co_return;
-  address.waiting.erase(place);
-  Enter();
+  if (!wait.has_room) Enter();
 }
 
 bool IdleLimit::Connection::HasRoom() {

@@ -11,7 +11,8 @@
 // requests yet.
 //
 // Several API servers may share one address (konnectivity, SNAT), and keep 25 connections each. So
-// only connections that became idle lately count. A single review never waits for those of others.
+// only connections that became idle lately count. A review waits for those of another API server
+// only while that one sends many.
 //
 // Single-threaded.
 
@@ -66,8 +67,8 @@ class IdleLimit::Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Returns when an answer may be sent, or when the coroutine is cancelled. From then on the
-  // connection is idle. REQUIRES: no request was answered since Leave().
+  // Returns when an answer may be sent. From then on the connection is idle. If the coroutine is
+  // cancelled, returns at once or throws. REQUIRES: no request was answered since Leave().
   base::Task<void> BecomeIdle();
   // A request comes, or the client has disconnected. Does nothing if the connection is not idle.
   void Leave();

@@ -91,13 +91,15 @@ base::Task<base::Result<void>> ServerConnection::Writer::SendAll(std::string byt
 base::Task<base::Result<void>> ServerConnection::Writer::Send(Response response) {
   CHECK(state_ == State::kUnanswered) << "a request answered twice";
   state_ = State::kStreaming;
+  // The request has been handled, and its bytes are free.
+  owner_.MustHold(owner_.Takes() + response.body.size());
+  if (!Last()) co_await owner_.idle_.BecomeIdle();
   Framing framing;
   if (!HasNoBody(response.status)) framing.content_length = response.body.size();
   std::string bytes = FormatHead(response.status, response.headers, framing, !Last());
   if (framing.content_length && !head_only_) bytes += response.body;
   // The body is in `bytes` now: free the copy.
   std::string().swap(response.body);
-  if (keep_alive_) co_await owner_.idle_.BecomeIdle();
   owner_.SetKnown(response.status >= 200 && response.status <= 299);
   owner_.Become(Guest::State::kMoving);
   owner_.MustHold(owner_.Takes() + bytes.size());

@@ -384,10 +384,12 @@ TEST_CASE("external charges: only a leader lowers what the list records", "[acco
   list.used = Pods(5);
   list.external = Pods(2);
   charges.OnStatus({}, Pods(5), &list, false, Counted(5));
-  CHECK(charges.ToRecord(Pods(6), &list) == Pods(3));
-  CHECK(charges.ToRecord(Pods(6), nullptr).empty());
+  CHECK(charges.ToRecord(Pods(6), &list, true) == Pods(3));
+  CHECK(charges.ToRecord(Pods(6), nullptr, true).empty());
   charges.Lead({}, true, Pods(5), &list, Counted(4));
-  CHECK(charges.ToRecord(Pods(6), &list) == Pods(1));
+  CHECK(charges.ToRecord(Pods(6), &list, true) == Pods(1));
+  // It has just lost the lease.
+  CHECK(charges.ToRecord(Pods(6), &list, false) == Pods(3));
 }
 
 TEST_CASE("external charges: a new leader takes over only the unexplained part of a hold",

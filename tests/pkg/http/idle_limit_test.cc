@@ -163,6 +163,23 @@ TEST_CASE("a cancelled answer does not wait") {
   CHECK(clients.left() == 4);
 }
 
+TEST_CASE("a cancellation that throws leaves nothing behind") {
+  base::asio::io_context io;
+  base::ManualScheduler scheduler(io);
+  IdleLimit limit(scheduler, {.most = 1});
+  IdleLimit::Connection idle(limit, "10.0.0.1");
+  IdleLimit::Connection waiting(limit, "10.0.0.1");
+  base::TaskGroup tasks(io.get_executor());
+  for (IdleLimit::Connection* connection : {&idle, &waiting}) {
+    tasks.Spawn("answer", [connection] { return connection->BecomeIdle(); });
+  }
+  scheduler.RunUntilIdle();
+  tasks.Cancel();
+  scheduler.RunUntilIdle();
+  CHECK(tasks.empty());
+  idle.Leave();  // there is nobody to wake
+}
+
 TEST_CASE("without a limit no answer waits") {
   Clients clients(0);
   clients.Answer(clients.Ask(500, "10.0.0.1"));
