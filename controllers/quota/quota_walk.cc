@@ -12,7 +12,8 @@ constexpr int kChildrenAStep = 64;
 
 QuotaWalk::Changes& QuotaWalk::Pending() {
   wake_->Wake();
-  return pending_ ? *pending_ : pending_.emplace();
+  if (!pending_) pending_ = Changes{};
+  return *pending_;
 }
 
 void QuotaWalk::OnResourceState(const quota::Evaluator& evaluator) {
