@@ -80,10 +80,15 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
   // A recount is decided again from the stored state, whatever became of this one.
   const bool finds = !answer && (IsMoved(error) || (write->reserved && MayBeWritten(error)));
   const std::uint64_t entry = write->reserved ? write->list.entries().back().n : 0;
-  if (finds && error.Is(base::ErrorCode::kConflict) && IsShownAfter(quota)) {
+  Account* const account = parts_.accounts.Find(quota);
+  // The watch often shows what was written instead before the conflict is answered. A watch that
+  // lags shows versions that are not the newest, so the quota is read after the next conflict.
+  const bool unread = finds && error.Is(base::ErrorCode::kConflict) && account != nullptr &&
+                      !account->conflict_unread && IsShownAfter(quota);
+  if (account != nullptr && (finds || written)) account->conflict_unread = unread;
+  if (unread) {
     written = Changed(quota);
   } else if (finds) {
-    if (Account* const account = parts_.accounts.Find(quota)) account->conflict_unread = false;
     written = co_await Find(quota, entry, error, deadline);
   }
   const bool not_made = !answer && (IsMoved(error) || client::IsRefusedForGood(error));
@@ -91,14 +96,10 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
   co_return written;
 }
 
-// The watch often shows what was written instead before the conflict is answered. A watch that lags
-// shows versions that are not the newest, so the quota is read after the next conflict.
-bool StatusWriter::IsShownAfter(const quota::Quota& quota) {
+bool StatusWriter::IsShownAfter(const quota::Quota& quota) const {
   const quota::Quota* const known = parts_.store.Find(quota.key);
-  Account* const account = parts_.accounts.Find(quota);
-  if (known == nullptr || account == nullptr || known->uid != quota.uid) return false;
-  if (known->resource_version == quota.resource_version) return false;
-  return !std::exchange(account->conflict_unread, true);
+  return known != nullptr && known->uid == quota.uid &&
+         known->resource_version != quota.resource_version;
 }
 
 void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& written,
@@ -110,10 +111,7 @@ void StatusWriter::End(PendingWrite write, const base::Result<quota::Quota>& wri
   CHECK(stored != nullptr) << "an account of a quota that is gone: " << key.ToString();
   const quota::Quota& known = *stored;
   const auto counted = [&] { return parts_.ViewOf(known).Counted(account->known()); };
-  if (written) {
-    account->conflict_unread = false;
-    return account->Commit(parts_.Now(), std::move(write), *written, known, counted);
-  }
+  if (written) return account->Commit(parts_.Now(), std::move(write), *written, known, counted);
   const bool found = IsMoved(written.error());  // live: it is not stored
   const auto outcome =
       not_made || found ? PendingWrite::Outcome::kNotMade : PendingWrite::Outcome::kUnknown;

@@ -55,9 +55,8 @@ class StatusWriter {
   };
   base::Task<base::Result<quota::Quota>> Find(quota::Quota quota, std::uint64_t entry,
                                               base::Error error, base::TimePoint deadline);
-  // Call after a conflict. True if no read is needed, because the store has another version of the
-  // quota, and the quota was read after the last conflict.
-  [[nodiscard]] bool IsShownAfter(const quota::Quota& quota);
+  // True if the store has another version of the quota.
+  [[nodiscard]] bool IsShownAfter(const quota::Quota& quota) const;
   // Tells the account the outcome of a write. `not_made`: its answer said so.
   void End(PendingWrite write, const base::Result<quota::Quota>& written, bool not_made);
   // The quotas of the namespace that the store has now, with their versions.
