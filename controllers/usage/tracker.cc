@@ -26,15 +26,23 @@ Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedReso
       wanted_(api_, *context_.scheduler, *changed_),
       classes_(context_, api_, served_, shared_, listener_) {}
 
+// The objects of a kind are counted by its own evaluator, whether or not it owns the name.
+bool Tracker::Counts(const quota::Evaluator& evaluator, const std::string& name) const {
+  return evaluator.owns(name) || CountedResource(name) == evaluator.resource;
+}
+
+std::optional<api::GroupResource> Tracker::CountedResource(const std::string& name) const {
+  const bool counts = api_.counted_resource && api_.object_counter;
+  return counts ? api_.counted_resource(name) : std::nullopt;
+}
+
 std::vector<SharedEvaluator> Tracker::EvaluatorsOf(const std::string& name) const {
   std::vector<SharedEvaluator> evaluators;
   for (const SharedEvaluator& evaluator : api_.evaluators.shared()) {
-    if (evaluator->owns(name)) evaluators.push_back(evaluator);
+    if (Counts(*evaluator, name)) evaluators.push_back(evaluator);
   }
-  if (!api_.counted_resource || !api_.object_counter) return evaluators;
-  const auto counted = api_.counted_resource(name);
-  const auto counts = [&](const SharedEvaluator& one) { return one->resource == *counted; };
-  if (!counted || std::ranges::any_of(evaluators, counts)) return evaluators;
+  const auto counted = CountedResource(name);
+  if (!counted || api_.evaluators.Find(*counted) != nullptr) return evaluators;
   if (auto counter = api_.CountedBy(*counted)) evaluators.push_back(std::move(counter));
   return evaluators;
 }
@@ -91,8 +99,9 @@ void Tracker::UnlimitIn(const api::GroupResource& resource, const std::string& n
 
 bool Tracker::IsLimitedBy(const quota::Evaluator* evaluator,
                           const quota::ResourceList& hard) const {
-  return evaluator != nullptr &&
-         (quota::OwnsAny(*evaluator, hard) || !quota::NamesOfClasses(*evaluator, hard).empty());
+  if (evaluator == nullptr) return false;
+  const auto counts = [&](const auto& limit) { return Counts(*evaluator, limit.first); };
+  return std::ranges::any_of(hard, counts) || !quota::NamesOfClasses(*evaluator, hard).empty();
 }
 
 std::vector<const quota::Quota*> Tracker::OnEvaluator(
@@ -107,10 +116,10 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
   const SharedEvaluator old = before ? before : counter;
   const SharedEvaluator now = after ? after : counter;
   for (const auto& [name, with_it] : names_) {
-    if (now != nullptr && now->owns(name)) wanted_.Add(now);
+    if (now != nullptr && Counts(*now, name)) wanted_.Add(now);
   }
   for (const auto& [name, with_it] : names_) {
-    if (old != nullptr && old->owns(name)) wanted_.Remove(resource);
+    if (old != nullptr && Counts(*old, name)) wanted_.Remove(resource);
   }
   std::vector<const quota::Quota*> limiting;
   for (const quota::Quota* quota : quotas) {
@@ -123,6 +132,8 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
   if (now != nullptr) wanted_.Replace(now);
   classes_.OnEvaluator(before, after, names_);
   WantByClasses();
+  const bool reads_classes = after && after->classes;
+  if (!reads_classes && wanted_by_classes_.erase(resource) > 0) wanted_.Remove(resource);
   changed_->Wake();
   return limiting;
 }

@@ -101,6 +101,9 @@ class Tracker {
   base::Task<void> Run();
 
  private:
+  [[nodiscard]] bool Counts(const quota::Evaluator& evaluator, const std::string& name) const;
+  // The resource whose objects a count/… name counts.
+  [[nodiscard]] std::optional<api::GroupResource> CountedResource(const std::string& name) const;
   // Those that own the name, and the one that counts the objects of a count/… name.
   [[nodiscard]] std::vector<SharedEvaluator> EvaluatorsOf(const std::string& name) const;
   void Limit(const quota::Quota& quota);

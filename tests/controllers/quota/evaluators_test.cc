@@ -1,10 +1,12 @@
 // Evaluators that come, are replaced and go while objects are counted and created.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <functional>
 
 #include "pkg/config/yaml.h"
 #include "pkg/quota/usage/defined_evaluator.h"
-#include "tests/controllers/quota/controller_fixture.h"
+#include "tests/controllers/quota/devices_fixture.h"
 
 namespace evaluators_test {
 
@@ -98,6 +100,11 @@ struct Defining : ControllerFixture {
     RunFor(100ms);
     return answer.value_or("no answer yet");
   }
+  bool Watches(const api::GroupVersionResource& resource) {
+    return std::ranges::any_of(controller->tracker().Watched(), [&](const auto& tracked) {
+      return tracked->resource() == resource;
+    });
+  }
   std::vector<std::string> Fields() { return admitter->FieldsOf(kBuckets.WithoutVersion()); }
 
   std::optional<admission::QuotaAdmitter> admitter;
@@ -182,6 +189,65 @@ TEST_CASE("evaluators: classes of a definition are read while a quota needs them
   f.RunFor(2min);
   CHECK(f.Used("q") == "example.com/iops=1400");
   f.cluster.Delete(kQuotas, "team-a", "q");
+  f.RunFor(2min);
+  CHECK(f.controller->tracker().Watched().empty());
+}
+
+TEST_CASE("evaluators: one that is removed is not watched for the names that its classes owned",
+          "[controllers]") {
+  Defining f;
+  f.cluster.Serve(fixture::kClaims, "ResourceClaim");
+  f.cluster.Serve(fixture::kClasses, "DeviceClass", false);
+  const api::GroupResource claims = fixture::kClaims.WithoutVersion();
+  const auto change = [&](const std::function<void()>& of) {
+    f.controller->ChangeEvaluator(claims, of);
+    f.RunFor(2min);
+  };
+  f.cluster.Put(fixture::kClasses, fixture::DeviceClass("gpus", "example.com/gpu"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"requests.example.com/gpu", "10"}}));
+  f.RunFor(1min);
+  CHECK(f.Watches(fixture::kClaims));
+  const quota::Evaluator of_claims = *f.api.evaluators.Find(claims);
+  change([&] { f.api.evaluators.Remove(claims); });
+  CHECK_FALSE(f.Watches(fixture::kClaims));
+  change([&] { f.api.evaluators.Put(of_claims); });
+  CHECK(f.Watches(fixture::kClaims));
+  // One that reads no classes comes in its place.
+  quota::Evaluator plain = of_claims;
+  plain.classes.reset();
+  plain.revision = 1;
+  change([&] { f.api.evaluators.Put(plain); });
+  CHECK_FALSE(f.Watches(fixture::kClaims));
+  change([&] { f.api.evaluators.Put(of_claims); });
+  f.cluster.Delete(kQuotas, "team-a", "q");
+  f.RunFor(2min);
+  CHECK(f.controller->tracker().Watched().empty());
+}
+
+TEST_CASE("evaluators: one may leave the count of its objects to nobody", "[controllers]") {
+  Defining f;
+  f.cluster.Put(kBuckets, Bucket("a", "3Gi"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kBytes, "10Gi"}, {kCount, "5"}}));
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/buckets.example.com=1");
+  quota::Evaluator bytes = Defined(kSize);
+  bytes.owns = [](std::string_view name) { return name == kBytes; };
+  f.controller->ChangeEvaluator(kBuckets.WithoutVersion(), [&] { f.api.evaluators.Put(bytes); });
+  f.RunFor(5s);
+  f.cluster.Put(kBuckets, Bucket("b", "1Gi"));
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=4Gi");
+  SECTION("the quota is deleted first") {
+    f.cluster.Delete(kQuotas, "team-a", "q");
+    f.RunFor(1s);
+    f.Undefine();
+  }
+  SECTION("the evaluator is removed first") {
+    f.Undefine();
+    f.RunFor(5s);
+    CHECK(f.Used("q") == "count/buckets.example.com=2,example.com/bytes=4Gi");
+    f.cluster.Delete(kQuotas, "team-a", "q");
+  }
   f.RunFor(2min);
   CHECK(f.controller->tracker().Watched().empty());
 }
