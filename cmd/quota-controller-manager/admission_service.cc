@@ -235,7 +235,7 @@ void AdmissionService::WantRules(const std::string& quota_api) {
     wanted.push_back(webhook::Guarded(quota_api, *evaluator));
     wanted.back().namespaces = places != nullptr
                                    ? LimitedIn(places->In(evaluator->resource))
-                                   : Limited(tracker.NamespacesOf(evaluator->resource));
+                                   : Limited(tracker.limits().NamespacesOf(evaluator->resource));
   }
   keeper_.SetWanted(quota_api, std::move(wanted));
 }

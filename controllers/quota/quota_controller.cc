@@ -75,7 +75,9 @@ ClusterReach::Hooks QuotaController::ReachHooks() {
     walk_.ReportAll();
   };
   if (options_.guarded) {
-    hooks.limited_by = [this](const quota::ResourceList& hard) { return tracker_.LimitedBy(hard); };
+    hooks.limited_by = [this](const quota::ResourceList& hard) {
+      return tracker_.limits().LimitedBy(hard);
+    };
   }
   return hooks;
 }

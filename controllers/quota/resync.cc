@@ -49,7 +49,7 @@ base::Task<void> Resync::Next(Round& round) {
 
 base::Task<bool> Resync::One(std::shared_ptr<TrackedResource> tracked) {
   const std::string resource = tracked->resource().ToString();
-  const auto report = co_await tracked->Resync(options_.settle, TrackedResource::Depth::kVersions);
+  const auto report = co_await tracked->Resync(options_.settle);
   if (!report) {
     if (!report.error().Is(base::ErrorCode::kCancelled)) {
       log_once_.Set("resync of", resource, report.error().message);

@@ -80,6 +80,18 @@ KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
   return known;
 }
 
+const quota::ClassTable* ClassTracker::OwningTable(const quota::Evaluator& evaluator) const {
+  const bool by_class = evaluator.classes && evaluator.classes->owns;
+  return by_class ? Of(evaluator.resource).table : nullptr;
+}
+
+base::Error ClassTracker::WhyUnknown(const quota::Evaluator& evaluator) const {
+  const std::optional<base::Error> trouble = Of(evaluator.resource).trouble;
+  return {.code = base::ErrorCode::kUnavailable,
+          .message = evaluator.classes->called + "es are not known" +
+                     (trouble ? ": " + trouble->message : " yet")};
+}
+
 bool ClassTracker::GiveNames(const quota::Evaluator& evaluator) const {
   const auto at = wanted_.find(evaluator.resource);
   if (at == wanted_.end() || !evaluator.classes || !evaluator.classes->owns) return false;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "controllers/usage/class_watch.h"
+#include "controllers/usage/quota_limits.h"
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/shared_resources.h"
 #include "pkg/quota/quota.h"
@@ -33,8 +34,6 @@ struct KnownClasses {
   bool unsaid = false;
   std::optional<base::Error> trouble = {};  // why they cannot be listed or watched
 };
-
-using LimitedCounts = std::map<std::string, std::size_t>;  // limited name → number of quotas
 
 // What no quota needs is dropped after this time: a quota may be deleted and created again.
 inline constexpr std::chrono::minutes kKeepUnneeded{1};
@@ -56,6 +55,11 @@ class ClassTracker {
   // Returns the classes that the evaluator of this resource reads. Empty if it reads none, or if no
   // name of a quota needs them. Valid until the next suspension.
   [[nodiscard]] KnownClasses Of(const api::GroupResource& resource) const;
+  // Those by which the evaluator may own further names; null if there are none, or they are
+  // unknown.
+  [[nodiscard]] const quota::ClassTable* OwningTable(const quota::Evaluator& evaluator) const;
+  // Why the classes that the evaluator reads are not known, for objects that have any.
+  [[nodiscard]] base::Error WhyUnknown(const quota::Evaluator& evaluator) const;
   // Returns the resources of the count/… names whose kinds are not known to be served, with these
   // names. Empty for an evaluator whose classes are not kinds.
   [[nodiscard]] std::map<api::GroupResource, std::vector<std::string>> WithoutKind(

@@ -7,29 +7,10 @@
 #include <utility>
 
 #include "pkg/accounting/timing.h"
-#include "pkg/api/names.h"
-#include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
 
 namespace controllers {
 namespace {
-
-// If the server lacks a class, it is not asked again sooner. By then our watch shows the class.
-constexpr std::chrono::milliseconds kMissAge{250};
-// A creation waits at most this long to learn whether its name is taken, and at most so many wait.
-// Any client can cause these reads.
-constexpr std::chrono::milliseconds kLooksUpName{500};
-constexpr std::size_t kMostLooks = 64;
-
-struct CountLook {
-  explicit CountLook(std::size_t& looks) : looks_(looks) { ++looks_; }
-  ~CountLook() { --looks_; }
-  CountLook(const CountLook&) = delete;
-  CountLook& operator=(const CountLook&) = delete;
-
- private:
-  std::size_t& looks_;
-};
 
 // A missing class gets an event of its own: the object itself is valid.
 Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error) {
@@ -38,36 +19,6 @@ Obstacle ObstacleOf(const quota::Evaluator& evaluator, const base::Error& error)
           .resource = (missing ? evaluator.classes->resource : evaluator.resource).ToString(),
           .names = {},
           .why = error.message};
-}
-
-base::Error NotFound(const std::string& name) {
-  return {.code = base::ErrorCode::kNotFound, .message = name + " not found"};
-}
-
-const json::Value* FindNamed(const json::Value& list, const std::string& name) {
-  for (const json::Value& item : list.ArrayAt({"items"})) {
-    if (api::Name(item) == name) return &item;
-  }
-  return nullptr;
-}
-
-// Reads the object of this name from a collection; null if there is none. Uses a list with a
-// fieldSelector instead of a GET, which needs only the right to list. A 404 for the list says
-// nothing about the object, so it must not mean "not found".
-base::Task<base::Result<json::Value>> ReadNamed(client::ApiClient& client, std::string collection,
-                                                std::string name, base::Duration timeout) {
-  client::ApiRequest request{
-      .path = std::move(collection),
-      .query = {{"fieldSelector", "metadata.name=" + name}},
-      .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(timeout)};
-  const auto answer = co_await client::DoJson(client, std::move(request));
-  if (answer) {
-    const json::Value* const found = FindNamed(*answer, name);
-    co_return found == nullptr ? json::Value() : *found;
-  }
-  base::Error error = answer.error();
-  if (error.Is(base::ErrorCode::kNotFound)) error.code = base::ErrorCode::kUnavailable;
-  co_return error;
 }
 
 // Keeps one obstacle for each resource.
@@ -156,7 +107,7 @@ QuotaCount ObservedUsage::CountObjects(const quota::Quota& quota, base::Duration
     }
     NoteLag(BehindUntil(source), source.names, count);
     for (const auto& [name, limit] : quota.hard) {
-      const auto since = source.tracked->UnreadSince(name);
+      const auto since = source.tracked->facts().UnreadSince(name);
       if (!since) continue;
       unknown.push_back(name);
       count.pending = count.pending || scheduler_.Now() - *since <= patience;
@@ -178,7 +129,7 @@ const quota::ClassTable* ObservedUsage::ClassesOf(const quota::Evaluator& evalua
 bool ObservedUsage::HasLater(const quota::Evaluator& evaluator, const quota::Uid& uid,
                              std::string_view resource_version) const {
   const TrackedResource* tracked = tracker_.Find(evaluator.resource);
-  return tracked != nullptr && tracked->HasLater(uid, resource_version);
+  return tracked != nullptr && tracked->shown().HasLater(uid, resource_version);
 }
 
 // Adds the usage of the source's objects under the quota's names to `observed`. Names that cannot
@@ -275,72 +226,22 @@ base::Result<quota::Resolved> ObservedUsage::SubjectOf(const quota::Evaluator& e
 
 base::Task<base::Result<quota::ClassUsage>> ObservedUsage::ReadClass(
     const quota::Evaluator& evaluator, std::string name, base::TimePoint deadline) {
-  // A user chose this name, and it becomes part of a path.
-  if (!api::IsDns1123Subdomain(name)) co_return NotFound(name);
-  const api::GroupResource& resource = evaluator.classes->resource;
-  const auto served = served_.Find(resource, ResourceScope::kCluster);
-  if (!served && served_.IsAbsent(resource, ResourceScope::kCluster)) co_return NotFound(name);
-  if (!served) {
-    co_return base::Error{
-        .code = base::ErrorCode::kUnavailable,
-        .message = "it is not known whether the server has " + resource.ToString()};
-  }
-  const std::string path = served->Path({}, name);
-  const base::TimePoint now = scheduler_.Now();
-  std::erase_if(missed_, [&](const auto& entry) { return now - entry.second >= kMissAge; });
-  if (missed_.contains(path)) co_return NotFound(name);
-  const auto found = co_await ReadNamed(client_, served->Path(), name, deadline - now);
-  if (!found) co_return found.error();
-  if (!found->IsNull()) co_return evaluator.classes->usage_of(*found);
-  missed_[path] = now;  // when it was asked: the answer may be old already
-  co_return NotFound(name);
+  return reads_.ReadClass(evaluator, std::move(name), deadline);
 }
 
 base::Task<base::Result<std::optional<admission::ScaledObject>>> ObservedUsage::ReadScaled(
     const quota::Evaluator& evaluator, std::string ns, std::string name, base::TimePoint deadline) {
-  std::optional<admission::ScaledObject> scaled;
-  const api::GroupVersionResource resource{evaluator.resource.group, evaluator.version,
-                                           evaluator.resource.resource};
-  if (resource.version.empty()) {
-    co_return base::Error{.code = base::ErrorCode::kUnavailable,
-                          .message = "it is not known yet in which version " +
-                                     evaluator.resource.ToString() + " are served"};
-  }
-  // The name becomes part of a selector.
-  if (!api::IsDns1123Subdomain(name)) co_return scaled;
-  if (scales_ >= kMostLooks) {
-    co_return base::Error{.code = base::ErrorCode::kUnavailable,
-                          .message = "too many objects are being scaled at once"};
-  }
-  const CountLook look(scales_);
-  const auto field = co_await scale_fields_.Find(resource, deadline);
-  if (!field) co_return field.error();
-  if (!*field || !base::IsOneOf((*field)->Projected(), evaluator.fields)) co_return scaled;
-  auto found = co_await ReadNamed(client_, resource.Path(ns), name, deadline - scheduler_.Now());
-  if (!found) co_return found.error();
-  if (found->IsNull()) co_return scaled;
-  scaled.emplace().stored = *std::move(found);
-  for (const auto& step : (*field)->steps()) scaled->replicas.push_back(step.name);
-  co_return scaled;
+  return reads_.ReadScaled(evaluator, std::move(ns), std::move(name), deadline);
 }
 
-// The list is consistent, because it names no version. An object that is deleted between this read
-// and the store is no harm: the client creates again, as after any such answer.
 base::Task<bool> ObservedUsage::IsTaken(const quota::Evaluator& evaluator, std::string ns,
                                         std::string name, quota::Uid uid,
                                         base::TimePoint deadline) {
   const TrackedResource* tracked = tracker_.Find(evaluator.resource);
-  const bool maybe = tracked != nullptr && tracked->MayHoldOther(ns, name, uid);
-  // The name becomes part of a selector.
-  if (!maybe || looks_ >= kMostLooks || !api::IsDns1123Subdomain(name)) co_return false;
-  const CountLook look(looks_);
-  const base::Duration left = deadline - scheduler_.Now();
-  auto request = client::ListMetadataOf(tracked->resource().Path(ns), name,
-                                        std::chrono::duration_cast<std::chrono::milliseconds>(
-                                            std::min<base::Duration>(left, kLooksUpName)));
-  const auto answer = co_await client::DoJson(client_, std::move(request));
-  const json::Value* found = answer ? FindNamed(*answer, name) : nullptr;
-  co_return found != nullptr&& quota::Uid::FromText(api::Uid(*found)) != uid;
+  const bool maybe =
+      tracked != nullptr && tracked->ledger().MayHoldOther(ns, quota::NameMarkOf(name), uid);
+  if (!maybe) co_return false;
+  co_return co_await reads_.IsTaken(tracked->resource().Path(ns), std::move(name), uid, deadline);
 }
 
 }  // namespace controllers

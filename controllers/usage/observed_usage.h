@@ -1,19 +1,17 @@
 #pragma once
 
-// Sums what the watches have shown: the count of one quota, and the usage of one object. Asks the
-// server for classes that no watch has shown.
+// Sums what the watches have shown: the count of one quota, and the usage of one object.
 //
 // Single-threaded. All references must outlive it.
 
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "controllers/usage/namespace_labels.h"
+#include "controllers/usage/object_reads.h"
 #include "controllers/usage/obstacle.h"
-#include "controllers/usage/scale_fields.h"
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/stall_detector.h"
 #include "controllers/usage/tracker.h"
@@ -44,11 +42,10 @@ class ObservedUsage final : public admission::ObjectBook {
   ObservedUsage(base::Scheduler& scheduler, client::ApiClient& client, ServedResources& served,
                 const Tracker& tracker, const StallDetector& stalls)
       : scheduler_(scheduler),
-        client_(client),
         served_(served),
         tracker_(tracker),
         stalls_(stalls),
-        scale_fields_(client, scheduler) {}
+        reads_(client, scheduler, served) {}
 
   // Sets the labels by which quotas without a namespace select namespaces. Null, or no call: there
   // are no such quotas. `labels` must outlive this object.
@@ -96,16 +93,11 @@ class ObservedUsage final : public admission::ObjectBook {
   [[nodiscard]] base::TimePoint BehindUntil(const UsageSource& source) const;
 
   base::Scheduler& scheduler_;
-  client::ApiClient& client_;
   ServedResources& served_;
   const Tracker& tracker_;
   const StallDetector& stalls_;
   const NamespaceLabels* labels_ = nullptr;
-  // paths of classes that were not found, and when
-  std::unordered_map<std::string, base::TimePoint> missed_;
-  std::size_t looks_ = 0;   // calls of IsTaken() that wait for the server
-  std::size_t scales_ = 0;  // and of ReadScaled()
-  ScaleFields scale_fields_;
+  ObjectReads reads_;
 };
 
 }  // namespace controllers

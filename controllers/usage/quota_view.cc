@@ -41,7 +41,8 @@ base::TimePoint QuotaView::ShownUntil(std::string_view resource) const {
   const bool none = source == nullptr || (source->tracked == nullptr && source->known_absent);
   if (none) return base::TimePoint::max();
   const TrackedResource* tracked = source->tracked;
-  return tracked != nullptr && tracked->synced() ? tracked->listed_since() : base::TimePoint::min();
+  return tracked != nullptr && tracked->synced() ? tracked->shown().listed_since()
+                                                 : base::TimePoint::min();
 }
 
 quota::ResourceList QuotaView::Counted(const quota::ResourceList& observed,
@@ -106,7 +107,7 @@ bool QuotaView::Ignores(std::string_view resource) const { return Find(resource)
 
 bool QuotaView::HasShown(const accounting::ObjectRef& object) const {
   const TrackedResource* tracked = Watched(object);
-  return tracked != nullptr && (tracked->IsGone(object.uid) ||
+  return tracked != nullptr && (tracked->shown().IsGone(object.uid) ||
                                 tracked->ledger().Holds(NamespaceOf(object.ns), object.uid));
 }
 
@@ -115,7 +116,7 @@ bool QuotaView::HasShown(const accounting::ObjectRef& object) const {
 bool QuotaView::IsPast(const accounting::ObjectRef& object, std::string_view version) const {
   const TrackedResource* tracked = Watched(object);
   if (tracked == nullptr) return false;
-  if (tracked->IsGone(object.uid)) return true;
+  if (tracked->shown().IsGone(object.uid)) return true;
   if (!Reaches(object.of, version)) return false;
   const auto held = tracked->ledger().VersionOf(NamespaceOf(object.ns), object.uid);
   return held != quota::VersionMarkOf(version);
@@ -137,7 +138,7 @@ quota::ResourceList QuotaView::Observed(const accounting::ObjectRef& object) con
 }
 
 std::string QuotaView::Newest(std::string_view resource) const {
-  if (const TrackedResource* tracked = Tracked(resource)) return tracked->newest();
+  if (const TrackedResource* tracked = Tracked(resource)) return tracked->shown().newest();
   const NamespaceLabels* const labels = FindLabels(resource);
   return labels == nullptr ? "" : labels->Newest();
 }

@@ -24,8 +24,6 @@
 
 namespace controllers {
 
-using SharedEvaluator = std::shared_ptr<const quota::Evaluator>;
-
 // What a watch needs from its environment. All of it must outlive the watch.
 struct TrackingContext {
   base::asio::any_io_executor executor;

@@ -20,10 +20,24 @@ void WantedResources::Add(const SharedEvaluator& evaluator) {
 
 void WantedResources::Remove(const api::GroupResource& resource) {
   const auto entry = entries_.find(resource);
-  CHECK(entry != entries_.end() && entry->second.names > 0) << resource.ToString();
+  CHECK(entry != entries_.end() && entry->second.names > 0)
+      << resource.ToString() << " is wanted for no name";
   if (--entry->second.names > 0) return;
   entry->second.unneeded_since = clock_.Now();
   changed_.Wake();
+}
+
+void WantedResources::AddByClasses(const SharedEvaluator& evaluator) {
+  const auto entry = entries_.find(evaluator->resource);
+  if (entry != entries_.end() && entry->second.by_classes) return;
+  Add(evaluator);
+  entries_.at(evaluator->resource).by_classes = true;
+}
+
+void WantedResources::RemoveByClasses(const api::GroupResource& resource) {
+  const auto entry = entries_.find(resource);
+  if (entry == entries_.end() || !std::exchange(entry->second.by_classes, false)) return;
+  Remove(resource);
 }
 
 void WantedResources::Replace(const SharedEvaluator& evaluator) {
@@ -35,9 +49,24 @@ void WantedResources::Replace(const SharedEvaluator& evaluator) {
 }
 
 WantedResources::Entries::iterator WantedResources::Erase(Entries::iterator entry) {
-  CHECK(entry->second.names == 0 && entry->second.tracked == nullptr) << entry->first.ToString();
+  const Wanted& wanted = entry->second;
+  CHECK(wanted.names == 0 && !wanted.by_classes) << entry->first.ToString() << " is wanted";
+  CHECK(wanted.tracked == nullptr) << entry->first.ToString() << " is watched";
   ++changes_;
   return entries_.erase(entry);
+}
+
+const TrackedResource* WantedResources::Find(const api::GroupResource& resource) const {
+  const auto at = entries_.find(resource);
+  return at == entries_.end() ? nullptr : at->second.current();
+}
+
+std::vector<std::shared_ptr<TrackedResource>> WantedResources::Watched() const {
+  std::vector<std::shared_ptr<TrackedResource>> watched;
+  for (const auto& [resource, wanted] : entries_) {
+    if (wanted.tracked) watched.push_back(wanted.tracked);
+  }
+  return watched;
 }
 
 WantedResources::Concerned WantedResources::FindConcerned(const std::string& name) const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "controllers/usage/quota_limits.h"
 #include "controllers/usage/tracked_resource.h"
 #include "pkg/quota/quota.h"
 
@@ -23,7 +24,8 @@ struct Wanted {
     const bool same = tracked && tracked->evaluator().revision == evaluator->revision;
     return same ? tracked.get() : nullptr;
   }
-  std::size_t names = 0;  // the limited names that need it; one more if classes do
+  std::size_t names = 0;    // the limited names that need it; one more if classes do
+  bool by_classes = false;  // they do: it owns a name because of them, or may own one
   base::TimePoint since{};
   base::TimePoint unneeded_since{};  // when `names` fell to zero
   bool known_absent = false;
@@ -52,11 +54,18 @@ class WantedResources {
   void Add(const SharedEvaluator& evaluator);
   // One less. After the last one the entry stays. REQUIRES: Add() was called.
   void Remove(const api::GroupResource& resource);
+  // The evaluator owns a limited name because of its classes, or may own one; or not any more.
+  void AddByClasses(const SharedEvaluator& evaluator);
+  void RemoveByClasses(const api::GroupResource& resource);
   // If the resource is wanted, its objects are counted by this evaluator from now on.
   void Replace(const SharedEvaluator& evaluator);
   // Returns the entry after the erased one.
   Entries::iterator Erase(Entries::iterator entry);
 
+  // The watched resource; null if it is not watched, or is watched for a former evaluator.
+  [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const;
+  // The resources that are watched now, by name.
+  [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
   // Those that may count under names of `hard`, each once, in the order of the entries and of the
   // evaluators of the quota API. Valid until the next change of either.
   [[nodiscard]] Concerned ConcernedBy(const quota::ResourceList& hard) const;

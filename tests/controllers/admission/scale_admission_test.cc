@@ -131,7 +131,7 @@ TEST_CASE("scale: the CRD says which field it changes", "[controllers]") {
   CHECK(f.Said(100).empty());
   f.cluster.ForgetFunctions();
   f.cluster.documents[kCrd] = CrdWith(".spec.instances");
-  f.RunFor(controllers::ScaleFields::kKept);
+  f.RunFor(controllers::ObjectReads::kFieldKept);
   CHECK_THAT(f.Said(100), Catch::Contains("exceeded"));
 }
 

@@ -29,7 +29,7 @@ TEST_CASE("limited namespaces: a namespace is included while it has a quota", "[
   ControllerFixture f(WithAdmission());
   const auto in = [&](const api::GroupResource& resource) {
     f.RunFor(1s);
-    return f.controller->tracker().NamespacesOf(resource);
+    return f.controller->tracker().limits().NamespacesOf(resource);
   };
   CHECK(in(kOfPods).empty());
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}, {"secrets", "3"}}, "a"));
@@ -48,7 +48,7 @@ TEST_CASE("limited namespaces: names that classes may own include the namespaces
           "[controllers]") {
   ControllerFixture f(WithAdmission());
   const auto in = [&](const api::GroupResource& resource) {
-    return f.controller->tracker().NamespacesOf(resource).size();
+    return f.controller->tracker().limits().NamespacesOf(resource).size();
   };
   f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "3"}, {"requests.nvidia.com/gpu", "1"}}));
   f.cluster.Put(kQuotas, MakeQuota("r", {{"pods", "3"}}));

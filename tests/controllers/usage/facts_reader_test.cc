@@ -5,7 +5,7 @@
 
 #include "tests/controllers/quota/devices_fixture.h"
 
-namespace unread_names_test {
+namespace facts_reader_test {
 
 namespace {
 
@@ -179,4 +179,4 @@ TEST_CASE("unread names: a class that claims refer to matters later", "[controll
   CHECK(f.Used("q") == "requests.example.com/fpga=2,requests.example.com/gpu=4");
 }
 
-}  // namespace unread_names_test
+}  // namespace facts_reader_test

@@ -1,9 +1,9 @@
-#include "controllers/usage/recent_versions.h"
+#include "controllers/usage/shown_versions.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 
-namespace recent_versions_test {
+namespace shown_versions_test {
 
 using namespace std::chrono_literals;
 using controllers::RecentVersions;
@@ -64,4 +64,31 @@ TEST_CASE("recent versions: only the latest changes are kept, up to the bound", 
   CHECK(recent.HasLater(kStart, {RecentVersions::kMost}, "1"));
 }
 
-}  // namespace recent_versions_test
+TEST_CASE("shown versions: a list forgets deletions and how far the watch had come",
+          "[controllers]") {
+  base::ManualClock clock;
+  controllers::ShownVersions shown(clock);
+  shown.OnListBegins();
+  shown.OnShown("100");
+  const base::TimePoint began = clock.Now();
+  CHECK(shown.listed_since() == base::TimePoint{});
+  clock.Advance(1s);
+  shown.OnListEnds();
+  CHECK(shown.listed_since() == began);
+  shown.OnDeleted(kA, "120");
+  shown.OnShown("110");
+  shown.OnChanged(kB, "110");
+  CHECK(shown.newest() == "120");
+  CHECK(shown.IsGone(kA));
+  CHECK_FALSE(shown.IsGone(kB));
+  CHECK(shown.HasLater(kB, "109"));
+  shown.OnListBegins();
+  CHECK(shown.newest().empty());
+  CHECK_FALSE(shown.IsGone(kA));
+  CHECK(shown.listed_since() == began);  // until the list ends
+  CHECK(shown.HasLater(kB, "109"));
+  shown.OnRelist();
+  CHECK_FALSE(shown.HasLater(kB, "109"));
+}
+
+}  // namespace shown_versions_test
