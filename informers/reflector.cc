@@ -3,20 +3,15 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 
 #include "informers/collection_requests.h"
-#include "informers/event_crowd.h"
-#include "informers/give_way.h"
 #include "informers/lister.h"
-#include "informers/progress.h"
 #include "informers/reflector_fsm.h"
-#include "informers/splitters.h"
+#include "informers/trouble.h"
 #include "informers/watch_event.h"
+#include "informers/watch_reader.h"
 #include "pkg/api/resource_version.h"
-#include "pkg/base/duration.h"
-#include "pkg/base/reminder.h"
 #include "pkg/base/task_group.h"
 #include "pkg/json/value.h"
 #include "pkg/metrics/informer_metrics.h"
@@ -32,23 +27,6 @@ constexpr std::chrono::seconds kWatchGrace{30};
 // A list may replace a known state for so long until that is reported.
 constexpr std::chrono::seconds kLongList{60};
 
-// False: the server did not answer, or it may have answered before it looked at our rights.
-bool TellsOfRights(const Error& error) {
-  switch (error.http_status) {
-    case 0:
-      return error.Is(ErrorCode::kForbidden) || error.Is(ErrorCode::kMalformed) ||
-             error.Is(ErrorCode::kTooLarge);
-    case 401:
-    case 429:
-    case 502:
-    case 503:
-    case 504:
-      return false;
-    default:
-      return true;
-  }
-}
-
 class ReflectorImpl final : public Reflector {
  public:
   ReflectorImpl(client::ApiClient& client, base::Scheduler& scheduler, CollectionSink& sink,
@@ -60,7 +38,8 @@ class ReflectorImpl final : public Reflector {
         name_(options_.resource.ToString()),
         decoder_(ObjectDecoder(options_), options_.resource.Path()),
         random_(options_.seed != 0 ? options_.seed : std::random_device{}()),
-        fsm_(options_.backoff, random_()) {}
+        fsm_(options_.backoff, random_()),
+        trouble_(name_, scheduler_, options_.metrics, state_, sink_) {}
 
   base::Task<void> Run() override;
   void Relist() override;
@@ -76,15 +55,10 @@ class ReflectorImpl final : public Reflector {
   base::Task<WatchEnd> FollowUntilCalled(std::unique_ptr<http::BodyStream> body,
                                          base::TimePoint limit);
   base::Task<void> CheckPlace();
-  base::Task<WatchEnd> Follow(std::unique_ptr<http::BodyStream> body, base::TimePoint limit);
-  base::Result<void> TakeFrame(WireForm form, std::string_view frame, json::Skimmer& skimmer,
-                               bool& server_said);
-  void Deliver(const WatchEvent& event);
+  void Take(const WatchEvent& event, base::TimePoint began);
   bool TakeIfWhole(const json::Value& object);
   void SetVersion(const std::string& version);
   void Enter(const Step& step);
-  void Fail(const Error& error);
-  void Heal();
   std::chrono::seconds DrawWatchTimeout();
 
   client::ApiClient& client_;
@@ -99,9 +73,7 @@ class ReflectorImpl final : public Reflector {
   bool reopen_ = false;               // end the open watch
   base::Alarm* following_ = nullptr;  // wakes FollowUntilCalled() to end the open watch
   ReflectorState state_;
-  base::TimePoint failing_since_{};
-  std::uint64_t failures_in_a_row_ = 0;
-  std::map<ErrorCode, base::Reminder> said_;  // by code, since the trouble began
+  Trouble trouble_;
 };
 
 base::Task<void> ReflectorImpl::Run() {
@@ -164,10 +136,10 @@ base::Task<Step> ReflectorImpl::List() {
   if (first) {
     VLOG(1) << "synced resource=" << name_ << " version=" << *version;
     if (options_.metrics != nullptr) options_.metrics->SetSynced(true);
-    // With trouble, Heal() below reports the new state.
+    // With trouble, OnProgress() below reports the new state.
     if (!state_.trouble) sink_.OnState();
   }
-  Heal();
+  trouble_.OnProgress();
   co_return fsm_.Listed(*version);
 }
 
@@ -186,11 +158,12 @@ base::Task<void> ReflectorImpl::ReportLongList() {
   co_await alarm->WaitUntil(scheduler_.Now() + kLongList);
   const bool ended = co_await base::Stopping();
   if (ended || state_.trouble) co_return;
-  Fail({.code = ErrorCode::kTimeout,
-        .message = "it is listed again, which takes longer than a minute"});
+  trouble_.OnFailure({.code = ErrorCode::kTimeout,
+                      .message = "it is listed again, which takes longer than a minute"});
 }
 
 base::Task<Step> ReflectorImpl::Watch() {
+  CHECK(!fsm_.version().empty()) << "a watch of " << name_ << " without a list before it";
   const std::chrono::seconds timeout = DrawWatchTimeout();
   auto opened =
       co_await client_.Stream(WatchRequest(options_, decoder_.objects(), fsm_.version(), timeout));
@@ -208,7 +181,7 @@ base::Task<Step> ReflectorImpl::Watch() {
   state_.gap.OnWatch(begin);
   // A restore takes the server away, so a watch that opens at the first attempt needs no check.
   if (state_.trouble) co_await CheckPlace();
-  if (fsm_.OpeningHeals()) Heal();
+  if (fsm_.OpeningHeals()) trouble_.OnProgress();
   base::TaskGroup beside(co_await base::asio::this_coro::executor);
   // The watch of a quiet collection brings no event to report recovery by.
   if (state_.trouble && fsm_.LastingHeals()) {
@@ -233,7 +206,7 @@ base::Task<void> ReflectorImpl::HealIfItLasts() {
   const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
   co_await alarm->WaitUntil(scheduler_.Now() + ReflectorFsm::kShortWatch);
   const bool ended = co_await base::Stopping();
-  if (!ended) Heal();
+  if (!ended) trouble_.OnProgress();
 }
 
 // Reads events until the stream ends, or until Relist() or Reopen() cancels the read.
@@ -241,14 +214,22 @@ base::Task<WatchEnd> ReflectorImpl::FollowUntilCalled(std::unique_ptr<http::Body
                                                       base::TimePoint limit) {
   WatchEnd end;
   bool ended = false;
+  WatchReading reading{
+      .decoder = decoder_,
+      .name = name_,
+      .max_object_bytes = options_.max_object_bytes,
+      .idle_timeout = options_.idle_timeout,
+      .limit = limit,
+      .take = [this](const WatchEvent& event, base::TimePoint began) { Take(event, began); }};
   const std::unique_ptr<base::Alarm> alarm = scheduler_.NewAlarm();
-  base::TaskGroup reading(co_await base::asio::this_coro::executor);
-  reading.Spawn("follow " + name_, [&]() -> base::Task<void> {
+  base::TaskGroup readers(co_await base::asio::this_coro::executor);
+  readers.Spawn("follow " + name_, [&]() -> base::Task<void> {
     co_await base::DeferCancellation();
-    end = co_await Follow(std::move(body), limit);
+    end = co_await ReadWatch(scheduler_, std::move(body), std::move(reading));
     ended = true;
     alarm->Wake();
   });
+  CHECK(following_ == nullptr) << "two watches at once of " << name_;
   following_ = alarm.get();
   bool stopping = co_await base::Stopping();
   while (!ended && !relist_ && !reopen_ && !stopping) {
@@ -258,8 +239,8 @@ base::Task<WatchEnd> ReflectorImpl::FollowUntilCalled(std::unique_ptr<http::Body
   following_ = nullptr;
   reopen_ = false;
   // The task uses `end` and `alarm`, so it must end before this function returns.
-  reading.Cancel();
-  co_await reading.Join();
+  readers.Cancel();
+  co_await readers.Join();
   co_return end;
 }
 
@@ -276,91 +257,25 @@ base::Task<void> ReflectorImpl::CheckPlace() {
   relist_ = relist_ || behind;  // Relist() may have been called meanwhile
 }
 
-// Reads events until the stream ends, for whatever reason.
-base::Task<WatchEnd> ReflectorImpl::Follow(std::unique_ptr<http::BodyStream> body,
-                                           base::TimePoint limit) {
-  json::Skimmer skimmer = decoder_.NewSkimmer();
-  WatchSplitter splitter(options_.max_object_bytes, &skimmer);
-  EventCrowd crowd;
-  WatchEnd end;
-  bool server_said = false;
-  const PieceSink take_frame = [&](WireForm form, std::string_view frame) {
-    return TakeFrame(form, frame, skimmer, server_said);
-  };
-  const auto take = [&](std::string_view piece) { return splitter.Feed(piece, take_frame); };
-  // Of the event that is being read.
-  base::TimePoint due = limit;
-  for (;;) {
-    const base::TimePoint now = scheduler_.Now();
-    if (now >= due && due < limit) {
-      end.phase = WatchEnd::Phase::kStuck;
-      end.inside_event = true;
-      end.error = Error{.code = ErrorCode::kTimeout,
-                        .message = "watch " + name_ + ": an event was begun and not completed"};
-      co_return end;
-    }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::min(due, limit) - now);
-    if (left <= std::chrono::milliseconds::zero()) co_return end;
-    const auto idle = std::chrono::milliseconds(options_.idle_timeout);
-    const auto bytes = co_await body->Read(std::min(left, idle));
-    const bool stopping = co_await base::Stopping();
-    if (stopping) co_return end;
-    end.inside_event = !splitter.AtBoundary();
-    if (!bytes) {
-      end.error = bytes.error();
-      co_return end;
-    }
-    if (!*bytes) {
-      if (!end.inside_event) co_return end;
-      end.error = Error{.code = ErrorCode::kUnavailable,
-                        .message = "watch " + name_ + ": the stream ended inside an event"};
-      co_return end;
-    }
-    const bool began = !std::exchange(end.inside_event, false);
-    const std::uint64_t events = state_.events;
-    const base::Result<void> fed = co_await TakeInPieces(**bytes, take);
-    if (!fed) {
-      end.error = fed.error().Wrap("watch " + name_);
-      if (server_said) end.phase = WatchEnd::Phase::kEvent;
-      co_return end;
-    }
-    if (splitter.AtBoundary()) {
-      due = limit;
-    } else if (began || state_.events != events) {
-      due = scheduler_.Now() + Progress::kWithin;
-    }
-    const base::Duration pause =
-        crowd.PauseAfter(scheduler_.Now(), state_.events - events, (*bytes)->size());
-    if (pause > base::Duration::zero()) co_await scheduler_.Sleep(pause);
-  }
-}
-
-base::Result<void> ReflectorImpl::TakeFrame(WireForm form, std::string_view frame,
-                                            json::Skimmer& skimmer, bool& server_said) {
-  const base::TimePoint begin = scheduler_.Now();
-  const base::Result<WatchEvent> event = decoder_.Decode(form, frame, skimmer, server_said);
-  if (!event) return event.error();
+void ReflectorImpl::Take(const WatchEvent& event, base::TimePoint began) {
   ++state_.events;
-  state_.current_as_of = begin;
-  Deliver(*event);
+  state_.current_as_of = began;
+  const bool bookmark = event.type == WatchEvent::Type::kBookmark;
+  if (!bookmark && TakeIfWhole(event.object)) {
+    if (event.type == WatchEvent::Type::kDeleted) {
+      sink_.Remove(event.object);
+    } else {
+      sink_.Upsert(event.object);
+    }
+  }
   // Only now: the version must not pass an event that the sink does not have.
-  fsm_.Applied(event->version, event->type == WatchEvent::Type::kBookmark);
-  SetVersion(event->version);
+  fsm_.Applied(event.version, bookmark);
+  SetVersion(event.version);
   if (options_.metrics != nullptr) {
     options_.metrics->Received();
-    options_.metrics->Processed(scheduler_.Now() - begin);
+    options_.metrics->Processed(scheduler_.Now() - began);
   }
-  Heal();
-  return {};
-}
-
-void ReflectorImpl::Deliver(const WatchEvent& event) {
-  if (event.type == WatchEvent::Type::kBookmark || !TakeIfWhole(event.object)) return;
-  if (event.type == WatchEvent::Type::kDeleted) {
-    sink_.Remove(event.object);
-  } else {
-    sink_.Upsert(event.object);
-  }
+  trouble_.OnProgress();
 }
 
 bool ReflectorImpl::TakeIfWhole(const json::Value& object) {
@@ -381,47 +296,12 @@ void ReflectorImpl::SetVersion(const std::string& version) {
 
 void ReflectorImpl::Enter(const Step& step) {
   if (step.trouble) {
-    Fail(*step.trouble);
+    trouble_.OnFailure(*step.trouble);
   } else if (step.wait == base::Duration::zero()) {
-    Heal();
+    trouble_.OnProgress();
   } else if (step.act == Step::Act::kList) {
     LOG(INFO) << "the resource version has expired, listing again resource=" << name_;
   }
-}
-
-// Logs the first failure, each new error code, and a reminder while it lasts; further ones are only
-// counted.
-void ReflectorImpl::Fail(const Error& error) {
-  const bool same = state_.trouble && state_.trouble->code == error.code;
-  const bool said = !said_[error.code].Meet("", scheduler_.Now());
-  if (!state_.trouble) failing_since_ = scheduler_.Now();
-  ++state_.failures;
-  ++failures_in_a_row_;
-  state_.trouble = error;
-  if (TellsOfRights(error)) state_.forbidden = error.Is(ErrorCode::kForbidden);
-  if (options_.metrics != nullptr) options_.metrics->Failed();
-  if (options_.metrics != nullptr) options_.metrics->SetFailing(true);
-  if (said) {
-    VLOG(1) << "still failing resource=" << name_ << " error=" << json::Quote(error.message);
-  } else {
-    LOG(WARNING) << "cannot follow resource=" << name_
-                 << " keeps=" << (state_.synced ? "last-state" : "nothing")
-                 << " error=" << json::Quote(error.message);
-  }
-  if (!same) sink_.OnState();
-}
-
-void ReflectorImpl::Heal() {
-  if (!state_.trouble) return;
-  state_.trouble.reset();
-  state_.forbidden = false;
-  said_.clear();
-  if (options_.metrics != nullptr) options_.metrics->SetFailing(false);
-  const auto lasted =
-      std::chrono::duration_cast<std::chrono::milliseconds>(scheduler_.Now() - failing_since_);
-  LOG(INFO) << "following again resource=" << name_ << " after=" << base::FormatDuration(lasted)
-            << " failures=" << std::exchange(failures_in_a_row_, 0);
-  sink_.OnState();
 }
 
 std::chrono::seconds ReflectorImpl::DrawWatchTimeout() {
