@@ -1,9 +1,13 @@
 #include "informers/reflector_fsm.h"
 
+#include <glog/logging.h>
+
 #include <chrono>
 
 namespace informers {
 namespace {
+
+static_assert(ReflectorFsm::kShortWatch < ReflectorFsm::kSteadyWatch);
 
 using base::ErrorCode;
 using Act = Step::Act;
@@ -43,6 +47,7 @@ ReflectorFsm::ReflectorFsm(base::BackoffOptions backoff, std::uint64_t seed)
     : backoff_(backoff, seed) {}
 
 Step ReflectorFsm::Listed(std::string version) {
+  CHECK(!version.empty()) << "a list without a version, from which nothing can be watched";
   version_ = std::move(version);
   progressed_ = false;
   ahead_of_server_ = 0;

@@ -1,5 +1,7 @@
 #include "controllers/usage/drift_finder.h"
 
+#include <glog/logging.h>
+
 namespace controllers {
 namespace {
 
@@ -73,6 +75,7 @@ void DriftFinder::OnRead(const quota::Uid& uid, quota::ObjectFacts facts,
 }
 
 std::optional<quota::LedgerChange> DriftFinder::Hold(const quota::Uid& uid, Suspect& suspect) {
+  CHECK(suspect.facts) << suspect.object.ToString() << " is repaired before it was read";
   return ledger_.Set(suspect.object.ns, uid, std::move(*suspect.facts), suspect.version,
                      quota::NameMarkOf(suspect.object.name));
 }
@@ -90,6 +93,7 @@ bool DriftFinder::Settle(DriftReport& report) {
     auto next = suspects_.extract(suspects_.begin());
     const quota::Uid& uid = next.key();
     Suspect& suspect = next.mapped();
+    CHECK(!touched_.contains(uid)) << suspect.object.ToString() << " was shown, and is a suspect";
     // It could not be read, so its facts are unknown. It stays as it is.
     if (suspect.listed && !suspect.facts) continue;
     const std::string& ns = suspect.object.ns;

@@ -1,5 +1,7 @@
 #include "controllers/usage/shared_resources.h"
 
+#include <glog/logging.h>
+
 #include <utility>
 
 namespace controllers {
@@ -41,8 +43,8 @@ base::Task<void> SharedResources::Release(std::shared_ptr<SharedWatch> watch,
   watch->RemoveUser(user);
   if (watch->used()) co_return;
   const auto is_it = [&](const auto& entry) { return entry.second == watch; };
-  std::erase_if(resources_, is_it);
-  std::erase_if(classes_, is_it);
+  const std::size_t erased = std::erase_if(resources_, is_it) + std::erase_if(classes_, is_it);
+  CHECK_EQ(erased, 1U) << watch->resource().ToString() << " is released, and was not shared";
   co_await watch->Stop();
 }
 

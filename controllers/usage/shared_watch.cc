@@ -39,12 +39,14 @@ SharedWatch::SharedWatch(TrackingContext context, api::GroupVersionResource reso
       reflector_(NewReflector(context_, resource_, fields, metrics_.get(), *this)) {}
 
 void SharedWatch::AddUser(UsageListener& user, Classes classes) {
-  CHECK(std::ranges::find(users_, &user, &User::listener) == users_.end());
+  CHECK(std::ranges::find(users_, &user, &User::listener) == users_.end())
+      << "a user is added twice to " << resource_.ToString();
   users_.push_back({&user, std::move(classes)});
 }
 
 void SharedWatch::RemoveUser(const UsageListener& user) {
-  CHECK_EQ(std::erase_if(users_, [&](const User& one) { return one.listener == &user; }), 1U);
+  CHECK_EQ(std::erase_if(users_, [&](const User& one) { return one.listener == &user; }), 1U)
+      << "a user is removed that " << resource_.ToString() << " does not have";
 }
 
 void SharedWatch::Start() {

@@ -18,6 +18,7 @@ class StallDetector {
   static constexpr std::chrono::milliseconds kBeat{250};
   // A busy process may be late by less than this.
   static constexpr std::chrono::seconds kStandstill{1};
+  static_assert(kStandstill >= 2 * kBeat, "one beat that is late would be a standstill");
 
   explicit StallDetector(base::TimePoint now) : last_(now) {}
 

@@ -1,11 +1,20 @@
 #include "controllers/usage/sync_state.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
 
 namespace controllers {
+
+bool SyncState::OnListEnds() {
+  CHECK(listing_) << "the end of a list that did not begin";
+  listing_ = false;
+  return !std::exchange(listed_, true);
+}
 
 void SyncState::OnState(base::TimePoint now, const informers::ReflectorState& state) {
   if (state.trouble) {

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "informers/reflector.h"
 #include "pkg/base/clock.h"
@@ -21,10 +20,7 @@ class SyncState {
     awaited_.clear();
   }
   // Returns true for the first list.
-  bool OnListEnds() {
-    listing_ = false;
-    return !std::exchange(listed_, true);
-  }
+  bool OnListEnds();
   // The server has an object of this version that was not shown. A version that is not a number is
   // ignored: nobody could tell whether a watch has passed it.
   void Await(base::TimePoint now, const std::string& version);

@@ -27,6 +27,10 @@ class AsyncQueue {
                       Observer& observer = NoObserver())
       : scheduler_(scheduler), queue_(scheduler, options, observer) {}
 
+  ~AsyncQueue() { Require(idle_.empty(), "the queue outlives its workers"); }
+  AsyncQueue(const AsyncQueue&) = delete;
+  AsyncQueue& operator=(const AsyncQueue&) = delete;
+
   // Waits for the next key. nullopt once the queue is shut down and drained, or the caller is
   // cancelled.
   base::Task<std::optional<Key>> Pop() {

@@ -21,6 +21,6 @@ Observer& NoObserver() {
   return silent;
 }
 
-void FailDoneWithoutGet() { LOG(FATAL) << "work queue: Done() of a key that no worker has"; }
+void FailBroken(const char* invariant) { LOG(FATAL) << "work queue: not so: " << invariant; }
 
 }  // namespace queue

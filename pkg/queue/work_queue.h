@@ -36,7 +36,11 @@ struct WorkQueueOptions {
 
 // The observer of queues without metrics.
 Observer& NoObserver();
-[[noreturn]] void FailDoneWithoutGet();
+// Ends the process: the queue is not as this says.
+[[noreturn]] void FailBroken(const char* invariant);
+inline void Require(bool holds, const char* invariant) {
+  if (!holds) FailBroken(invariant);
+}
 
 template <typename Key>
 class WorkQueue {
@@ -54,7 +58,7 @@ class WorkQueue {
     observer_.Added();
     observer_.Depth(dirty_.size());
     // A key that a worker has becomes ready in Done().
-    if (!processing_.contains(key)) ready_.push_back(key);
+    if (!processing_.contains(key)) PushReady(key);
   }
 
   // Adds at once if `delay` is not positive.
@@ -66,6 +70,7 @@ class WorkQueue {
     const auto waiting = waiting_.find(key);
     if (waiting == waiting_.end()) {
       waiting_.emplace(key, by_time_.emplace(due, key));
+      Require(waiting_.size() == by_time_.size(), "each planned visit has one key");
     } else if (due < waiting->second->first) {
       by_time_.erase(waiting->second);
       waiting->second = by_time_.emplace(due, key);
@@ -95,20 +100,21 @@ class WorkQueue {
     ready_.pop_front();
     const base::TimePoint now = clock_.Now();
     const auto added = dirty_.find(key);
+    Require(added != dirty_.end(), "a ready key needs work");
     observer_.Waited(now - added->second);
     dirty_.erase(added);
     observer_.Depth(dirty_.size());
-    processing_.emplace(key, now);
+    Require(processing_.emplace(key, now).second, "one worker has a key");
     return key;
   }
 
   // REQUIRES: `key` came from Get(), and Done() was not called for it.
   void Done(const Key& key) {
     const auto working = processing_.find(key);
-    if (working == processing_.end()) FailDoneWithoutGet();
+    Require(working != processing_.end(), "Done() follows Get()");
     observer_.Worked(clock_.Now() - working->second);
     processing_.erase(working);
-    if (dirty_.contains(key)) ready_.push_back(key);
+    if (dirty_.contains(key)) PushReady(key);
   }
 
   // Ready keys can still be taken. Further adds are ignored, and planned visits are dropped.
@@ -143,11 +149,16 @@ class WorkQueue {
   using ByTime = std::multimap<base::TimePoint, Key>;
   static constexpr int kMostTaken = 16;  // by one Get(), which hands out one
 
+  void PushReady(const Key& key) {
+    ready_.push_back(key);
+    Require(ready_.size() <= dirty_.size(), "a key is ready once");
+  }
+
   void TakeDue() {
     for (int taken = 0; taken < kMostTaken; ++taken) {
       if (by_time_.empty() || by_time_.begin()->first > clock_.Now()) return;
       const Key key = std::move(by_time_.begin()->second);
-      waiting_.erase(key);
+      Require(waiting_.erase(key) == 1, "a visit that is due was planned");
       by_time_.erase(by_time_.begin());
       Add(key);
     }

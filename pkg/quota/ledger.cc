@@ -1,5 +1,7 @@
 #include "pkg/quota/ledger.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -83,6 +85,7 @@ void Ledger::BeginSweep() {
 }
 
 void Ledger::BeginAudit() {
+  CHECK(!state_->sweeping) << "an audit during a relist takes what was seen for unseen";
   state_->BeginMarks();
   ++state_->audit.number;
 }
@@ -154,6 +157,7 @@ std::vector<LedgerChange> Ledger::Expire(base::WallTime now, std::size_t most) {
     // The reference that the pending change held now belongs to the object. Time alone does not
     // show that the object exists: its mark stays, or a sweep would keep a deleted object.
     const auto pending = space.pending.extract(timer.uid);
+    CHECK_GT(state.pending, 0U) << "a pending change of " << space.name << " was not counted";
     --state.pending;
     const FactsId after = pending.mapped().facts;
     const FactsId before = state.Put(space, timer.uid, after, std::nullopt);

@@ -16,7 +16,7 @@ constexpr std::size_t kLeastUnread = 64;
 template <typename Counts>
 void Take(Counts& counts, const typename Counts::key_type& key, std::size_t objects) {
   const auto count = counts.find(key);
-  CHECK(count != counts.end() && count->second >= objects);
+  CHECK(count != counts.end() && count->second >= objects) << "more objects leave than are counted";
   if ((count->second -= objects) == 0) counts.erase(count);
 }
 
@@ -39,7 +39,7 @@ void Contents::Change([[maybe_unused]] const FactsPool& pool, const ChangeSum& c
 #ifdef QCM_CHECK_SUMS
     // A large space is checked at some of its changes.
     const bool checks = kept.unread % (1 + distinct / kLeastUnread) == 0;
-    CHECK(!checks || kept.sum == FromFacts(pool, kept.sum.question()));
+    CHECK(!checks || kept.sum == FromFacts(pool, kept.sum.question())) << "a kept sum is wrong";
 #endif
   }
 }
@@ -68,6 +68,13 @@ void Contents::SubtractShared(const FactsPool& pool, const Ties::Pair& pair, std
   Change(pool, [&](RunningSum& sum) { sum.AddShared(*pair.first, *pair.second, -fewer); });
 }
 
+void Contents::AddUnknown(std::int64_t objects) {
+  unknown_ += objects;
+  CHECK_GE(unknown_, 0) << "more unknown objects leave than are counted";
+}
+
+bool Contents::empty() const { return counts_.empty() && shared_.empty() && unknown_ == 0; }
+
 void Contents::Clear() {
   counts_.clear();
   shared_.clear();
@@ -88,6 +95,7 @@ base::Result<SumOfContents> Contents::Sum(const FactsPool& pool, const SumQuesti
       kept_.erase(std::ranges::max_element(kept_, {}, &Kept::unread));
     }
     kept_.push_back({.sum = std::move(sum), .audit = audit.number});
+    CHECK_LE(kept_.size(), kMostKept) << "too many kept sums";
     return read;
   }
   found->unread = 0;

@@ -39,13 +39,14 @@ class Contents {
   [[nodiscard]] const Ties::Pairs& shared() const { return shared_; }
   // Objects without facts.
   [[nodiscard]] std::int64_t unknown() const { return unknown_; }
+  [[nodiscard]] bool empty() const;
 
   // `pool` is that of the ledger; the facts must be in it, also when they are subtracted.
   void Add(const FactsPool& pool, FactsId facts, std::size_t objects);
   void Subtract(const FactsPool& pool, FactsId facts, std::size_t objects);
   void AddShared(const FactsPool& pool, const Ties::Pair& pair, std::size_t objects);
   void SubtractShared(const FactsPool& pool, const Ties::Pair& pair, std::size_t objects);
-  void AddUnknown(std::int64_t objects) { unknown_ += objects; }
+  void AddUnknown(std::int64_t objects);
   void Clear();
 
   // Errors: those of classes.

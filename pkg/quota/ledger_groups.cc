@@ -1,5 +1,7 @@
 #include "pkg/quota/ledger_groups.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -40,13 +42,22 @@ GroupSet* GroupTable::Acquire(std::vector<std::string> names) {
 }
 
 void GroupTable::Release(GroupSet* set) {
-  if (set == nullptr || --set->namespaces > 0) return;
+  if (set == nullptr) return;
+  CHECK_GT(set->namespaces, 0U) << "groups are released more often than acquired";
+  if (--set->namespaces > 0) return;
   for (const std::string& name : *set->names) {
     const auto group = groups_.find(name);
-    if (--group->second.sets == 0) groups_.erase(group);
+    CHECK(group != groups_.end() && group->second.sets > 0) << "no set has the group " << name;
+    if (--group->second.sets > 0) continue;
+    const NamespaceGroup& last = group->second;
+    CHECK(last.contents.empty() && last.unreadable.empty())
+        << "the group " << name << " counts objects of no namespace";
+    groups_.erase(group);
   }
   // By iterator: `names` points to the key of the entry that is erased.
-  sets_.erase(sets_.find(*set->names));
+  const auto entry = sets_.find(*set->names);
+  CHECK(entry != sets_.end() && &entry->second == set) << "groups of another table";
+  sets_.erase(entry);
 }
 
 NamespaceGroup* GroupTable::Find(std::string_view name) {
@@ -55,7 +66,8 @@ NamespaceGroup* GroupTable::Find(std::string_view name) {
 }
 
 void GroupTable::Keep(std::string_view ns, GroupSet* set) {
-  if (set != nullptr) empty_.emplace(ns, set);
+  const bool kept = set == nullptr || empty_.emplace(ns, set).second;
+  CHECK(kept) << "the namespace " << ns << " without objects has groups already";
 }
 
 GroupSet* GroupTable::Take(std::string_view ns) {

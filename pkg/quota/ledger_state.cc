@@ -33,6 +33,7 @@ NamespaceId Ledger::State::Open(std::string_view name) {
   }
   const NamespaceId id = free_spaces.back();
   free_spaces.pop_back();
+  CHECK(spaces[id] == nullptr) << "the id of " << spaces[id]->name << " is given to " << name;
   spaces[id] = std::make_unique<Namespace>(name, pool, stale_ties);
   spaces[id]->groups = groups.Take(name);
   by_name.emplace(name, id);
@@ -45,10 +46,14 @@ Namespace* Ledger::State::Find(std::string_view name) const {
 }
 
 void Ledger::State::CloseIfEmpty(NamespaceId id) {
-  if (spaces[id]->objects.size() > 0) return;
-  by_name.erase(spaces[id]->name);
+  const Namespace& space = *spaces[id];
+  if (space.objects.size() > 0) return;
+  CHECK(space.contents.empty()) << space.name << " counts objects that it does not have";
+  CHECK(space.why.empty() && space.pending.empty() && space.ties.empty())
+      << space.name << " remembers objects that it does not have";
+  CHECK_EQ(by_name.erase(space.name), 1U) << space.name << " has another id";
   // Objects that come later must be in the same groups.
-  groups.Keep(spaces[id]->name, spaces[id]->groups);
+  groups.Keep(space.name, space.groups);
   spaces[id].reset();
   free_spaces.push_back(id);
 }
@@ -79,6 +84,7 @@ FactsId Ledger::State::Put(Namespace& space, const Uid& uid, FactsId value,
 }
 
 void Ledger::State::Uncount(Namespace& space, const Uid& uid, FactsId value) {
+  CHECK_GT(objects, 0U) << "more objects leave " << space.name << " than there are";
   --objects;
   Unschedule(space, uid);
   followed->OnChange(uid);
@@ -156,7 +162,7 @@ void Ledger::State::LookUpShared(Namespace& space, const Ledger& owners) const {
 void Ledger::State::Schedule(NamespaceId id, const Uid& uid, std::optional<LaterFacts> later) {
   Namespace& space = *spaces[id];
   if (!later) return Unschedule(space, uid);
-  CHECK(later->facts.unread.empty());
+  CHECK(later->facts.unread.empty()) << "time alone makes names unread";
   const FactsId facts = pool.Acquire(std::move(later->facts));
   auto [at, added] = space.pending.try_emplace(uid, Pending{later->at, facts});
   if (added) {
@@ -177,6 +183,7 @@ void Ledger::State::Unschedule(Namespace& space, const Uid& uid) {
   if (at == space.pending.end()) return;
   pool.Release(at->second.facts);
   space.pending.erase(at);
+  CHECK_GT(pending, 0U) << "a pending change of " << space.name << " was not counted";
   --pending;
 }
 
@@ -188,6 +195,7 @@ bool Ledger::State::IsStale(const Timer& timer) const {
 }
 
 void Ledger::State::PopTimer() {
+  CHECK(!timers.empty()) << "a timer is taken that there is not";
   std::pop_heap(timers.begin(), timers.end());
   timers.pop_back();
 }
@@ -195,6 +203,7 @@ void Ledger::State::PopTimer() {
 // Each rebuild that costs n is preceded by n / 2 timers that went stale.
 void Ledger::State::DropStaleTimers() {
   constexpr std::size_t kSpare = 64;
+  CHECK_GE(timers.size(), pending) << "a pending change has no timer";
   if (timers.size() <= 2 * pending + kSpare) return;
   std::erase_if(timers, [this](const Timer& timer) { return IsStale(timer); });
   std::make_heap(timers.begin(), timers.end());

@@ -77,7 +77,9 @@ base::Error Ledger::State::WhyUnread(const Space& space, const SumQuestion& ques
   for (const Namespace* one : group != nullptr ? group->unreadable : in_group) {
     Unread here;
     for (const auto& [uid, why] : one->why) {
-      const FactsId value = one->objects.value(one->objects.Find(uid));
+      const std::size_t slot = one->objects.Find(uid);
+      CHECK(slot != UidTable::kNone) << one->name << " says why it cannot count what it lacks";
+      const FactsId value = one->objects.value(slot);
       if (!concerns(Look(value).get())) continue;
       ++here.objects;
       here.why = &why;
@@ -87,7 +89,7 @@ base::Error Ledger::State::WhyUnread(const Space& space, const SumQuestion& ques
     first = one;
     unread = here;
   }
-  CHECK(first != nullptr);
+  CHECK(first != nullptr) << "a sum is not exact, and every object can be counted";
   return UnreadObjects(first->name, unread, others);
 }
 

@@ -1,5 +1,7 @@
 #include "pkg/quota/ledger_ties.h"
 
+#include <glog/logging.h>
+
 #include "pkg/quota/ledger_groups.h"
 
 namespace quota {
@@ -15,6 +17,7 @@ void FollowedOwners::Unfollow(const Uid& owner, const std::shared_ptr<ChangedOwn
     followers_.erase(follower);
     return;
   }
+  LOG(FATAL) << "an owner that nobody follows loses a follower";
 }
 
 void FollowedOwners::OnChange(const Uid& uid) const {
@@ -53,8 +56,9 @@ bool Ties::Set(const Uid& uid, std::optional<Tie> tie) {
 void Ties::Join(const Uid& uid, const Tie& tie) {
   if (!tie.owner) return;
   const auto [at, added] = groups_.try_emplace(*tie.owner);
-  at->second.by_age.emplace(tie.created, tie.name, uid);
-  at->second.by_name.emplace(tie.name, uid);
+  Group& group = at->second;
+  CHECK(group.by_age.emplace(tie.created, tie.name, uid).second) << "a tied object joins twice";
+  group.by_name.emplace(tie.name, uid);
   changed_->Add(*tie.owner);
   if (added && followed_ != nullptr) followed_->Follow(*tie.owner, changed_);
 }
@@ -62,14 +66,17 @@ void Ties::Join(const Uid& uid, const Tie& tie) {
 void Ties::Leave(const Uid& uid, const Tie& tie) {
   if (!tie.owner) return;
   const auto at = groups_.find(*tie.owner);
+  CHECK(at != groups_.end()) << "a tied object leaves an owner that has none";
   Group& group = at->second;
-  group.by_age.erase({tie.created, tie.name, uid});
+  CHECK_EQ(group.by_age.erase({tie.created, tie.name, uid}), 1U)
+      << "a tied object leaves an owner that it does not have";
   const auto [begin, end] = group.by_name.equal_range(tie.name);
   for (auto named = begin; named != end; ++named) {
     if (named->second != uid) continue;
     group.by_name.erase(named);
     break;
   }
+  CHECK_EQ(group.by_age.size(), group.by_name.size()) << "an owner's objects differ by name";
   changed_->Add(*tie.owner);
   // This was the owner's last object. Remove its pairs, because nothing looks up the owner again.
   if (!group.by_age.empty()) return;
@@ -119,6 +126,7 @@ void Ties::LookAnew(const Uid& owner, const Lookup& lookup) {
   const auto at = groups_.find(owner);
   if (at == groups_.end()) return;
   Group& group = at->second;
+  CHECK(!group.by_age.empty()) << "an owner without objects is kept";
   Uncount(group);
   auto of_owner = lookup.owner(owner);
   // An owner that is not stored shares no usage.

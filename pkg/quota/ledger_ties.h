@@ -88,6 +88,7 @@ class Ties {
   Ties(const Ties&) = delete;
   Ties& operator=(const Ties&) = delete;
 
+  [[nodiscard]] bool empty() const { return ties_.empty(); }
   [[nodiscard]] const Tie* Find(const Uid& uid) const;
   // Sets or removes the object's tie. Returns true if that changed it.
   bool Set(const Uid& uid, std::optional<Tie> tie);

@@ -97,7 +97,7 @@ void ResourceList::SetAll(ResourceList other) {
 }
 
 void ResourceList::RaiseTo(const ResourceList& other) {
-  CHECK(&other != this);
+  CHECK(&other != this) << "a list is raised to itself";
   // Of equal quantities the first one's format stays.
   items_ = Merged(std::move(items_), other.begin(), other.end(),
                   [](Quantity ours, Quantity theirs) { return ours < theirs ? theirs : ours; });
@@ -115,7 +115,7 @@ std::size_t ResourceList::EraseIf(const std::function<bool(const Item&)>& erased
 }
 
 void ResourceList::Add(const ResourceList& other, quantity::Int128 times) {
-  CHECK(&other != this);
+  CHECK(&other != this) << "a list is added to itself";
   if (times != 1) {
     ResourceList multiple = other;
     for (Item& item : multiple.items_) item.second = item.second.Mul(times);

@@ -1,5 +1,7 @@
 #include "pkg/quota/running_sum.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 
 namespace quota {
@@ -22,13 +24,16 @@ base::Result<ResourceList> ResolvedUsage(const Facts& facts, const ClassTable* c
 RunningSum::RunningSum(SumQuestion question)
     : question_(std::move(question)),
       used_(question_.names.size()),
-      shared_(question_.shares ? question_.names.size() : 0) {}
+      shared_(question_.shares ? question_.names.size() : 0) {
+  CHECK(std::ranges::is_sorted(question_.names)) << "a sum would miss names";
+}
 
 void RunningSum::Add(const Facts& facts, std::int64_t objects) {
   const ScopeSelector& selector = question_.selector;
   const std::vector<std::string>& scopes = question_.known_scopes;
   if (!MatchesObject(selector, facts, scopes)) return;
   if (AsksForAny(facts.unread)) unread_ += objects;
+  CHECK_GE(unread_, 0) << "more objects with unread names leave than were added";
   if (CountsParts(selector, facts)) {
     return AddTo(used_, UsageOfParts(selector, facts, scopes), objects);
   }
@@ -62,7 +67,9 @@ void RunningSum::AddTo(std::vector<ExactSum>& sums, const ResourceList& usage,
 
 void RunningSum::AddTrouble(const base::Error& why, std::int64_t objects) {
   const auto at = troubles_.try_emplace(why.message, Unknown{why.code}).first;
-  if ((at->second.objects += objects) == 0) troubles_.erase(at);
+  at->second.objects += objects;
+  CHECK_GE(at->second.objects, 0) << "more objects leave than were added: " << why.message;
+  if (at->second.objects == 0) troubles_.erase(at);
 }
 
 bool RunningSum::AsksForAny(const std::vector<std::string>& names) const {
@@ -87,6 +94,7 @@ std::optional<base::Error> RunningSum::Trouble() const {
 }
 
 ResourceList RunningSum::Get() const {
+  CHECK(troubles_.empty()) << "unknown usage is taken for known: " << troubles_.begin()->first;
   ResourceList list;
   list.Reserve(question_.names.size());
   for (std::size_t i = 0; i < used_.size(); ++i) {

@@ -1,5 +1,7 @@
 #include "pkg/quota/uid_table.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -58,14 +60,17 @@ bool UidTable::HasOther(const Uid& uid, NameMark name) const {
 
 void UidTable::Insert(const Uid& uid, std::uint32_t value, std::uint8_t mark, VersionMark version,
                       NameMark name) {
+  CHECK_NE(value, kEmpty) << "an object whose slot would count as unused";
   if (IsFull(size_ + 1, capacity_)) {
     Rehash(std::max(kLeastCapacity, capacity_ + capacity_ / 2));
   }
+  CHECK_LT(size_, capacity_) << "no slot is left for an object";
   Place(uid, value, mark, version, name);
   ++size_;
 }
 
 void UidTable::Erase(std::size_t slot) {
+  CHECK(slot < capacity_ && Used(slot)) << "an unused slot is erased";
   Unlink(slot);
   Shrink();
 }
@@ -106,6 +111,7 @@ void UidTable::Shrink() {
 }
 
 void UidTable::Rehash(std::size_t capacity) {
+  CHECK_GT(capacity, size_) << "too few slots";
   UidTable larger;
   larger.capacity_ = capacity;
   larger.size_ = size_;
@@ -116,10 +122,13 @@ void UidTable::Rehash(std::size_t capacity) {
   larger.marks_ = std::make_unique_for_overwrite<std::uint8_t[]>(capacity);
   std::fill_n(larger.values_.get(), capacity, kEmpty);
   std::fill_n(larger.names_.get(), capacity, kNoName);
+  std::size_t moved = 0;
   for (std::size_t slot = 0; slot < capacity_; ++slot) {
     if (!Used(slot)) continue;
+    ++moved;
     larger.Place(uids_[slot], values_[slot], marks_[slot], versions_[slot], names_[slot]);
   }
+  CHECK_EQ(moved, size_) << "other objects are held than were counted";
   *this = std::move(larger);
 }
 
