@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "controllers/usage/drift_finder.h"
@@ -35,9 +36,10 @@ class LedgerResync {
   void OnEvent(const quota::Uid& uid) {
     if (drift_) drift_->OnEvent(uid);
   }
-  // The resource relists, which finds what a resync is looking for.
+  // The resource relists, which finds what a resync is looking for. What that still reads concerns
+  // nobody, also if another one runs then.
   void Abandon() { drift_.reset(); }
-  [[nodiscard]] bool running() const { return drift_.has_value(); }
+  [[nodiscard]] bool running() const { return drift_ != nullptr; }
 
   // Repairs and reports drift. nullopt if it was abandoned. If there are suspects, it waits
   // `settle` for the watch. Errors: a list failed, and nothing was changed. REQUIRES: not
@@ -45,16 +47,17 @@ class LedgerResync {
   base::Task<base::Result<std::optional<DriftReport>>> Run(base::Duration settle, Depth depth);
 
  private:
-  base::Task<base::Result<void>> ListVersions(Depth depth);
-  void TakeListed(const json::Value& object, Depth depth);
-  base::Task<base::Result<void>> ReadSuspects();
-  void TakeRead(const json::Value& object);
+  using SharedDrift = std::shared_ptr<DriftFinder>;
+  base::Task<base::Result<void>> ListVersions(SharedDrift drift, Depth depth);
+  void TakeListed(const SharedDrift& drift, const json::Value& object, Depth depth);
+  base::Task<base::Result<void>> ReadSuspects(SharedDrift drift);
+  void TakeRead(const SharedDrift& drift, const json::Value& object);
 
   const TrackingContext& context_;
   const informers::ReflectorOptions list_;
   quota::Ledger& ledger_;
   const Objects objects_;
-  std::optional<DriftFinder> drift_;  // set during a resync
+  SharedDrift drift_;  // of the resync that is running
 };
 
 }  // namespace controllers
