@@ -22,45 +22,47 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
       api_(api),
       options_(options),
       stalls_(context_.scheduler->Now()),
-      accounts_(*context_.scheduler, options_.identity, options_.crowd),
-      log_once_(api.name, *context_.scheduler),
-      store_(api.name, *this, api.form),
+      observer_(observer),
+      quotas_(context_, api_, options_, stalls_, *this,
+              [this] {
+                tracker_.Relist();
+                if (cluster_) cluster_->reach.Relist();
+              }),
       tracker_(context_, api_, served, shared, *this,
                options.guarded != nullptr && !api.form.cluster),
       usage_(*context_.scheduler, *context_.client, served, tracker_, stalls_),
-      parts_{context_, api_, options_, store_, tracker_, usage_, accounts_, log_once_, observer},
-      quota_metrics_(NewInformerMetrics(context_, context_.name + "-quotas", api_.resource)),
-      quotas_(NewReflector(context_, api_.resource, api_.fields, quota_metrics_.get(), store_)),
       queue_(*context_.scheduler,
              {.retry = {.cap = std::chrono::seconds(60), .jitter = 0.2}, .seed = options.seed},
              queue_observer),
       enforcement_(NewEnforcement()),
       // ClusterQuotas have a condition that says so, and their events repeat it.
       reporter_(
-          context_, api_, options_, store_, tracker_,
+          context_, api_, options_, quotas_.store(), tracker_,
           api.form.cluster ? nullptr : enforcement_.get(),
-          [this] { return quotas_->state().trouble.has_value(); },
+          [this] { return quotas_.trouble().has_value(); },
           [this](const api::ObjectKey& key) {
             if (cluster_) queue_.Add(key);
           }),
       cluster_(api.form.cluster ? std::make_unique<Cluster>(*this) : nullptr),
-      own_namespace_(store_),
+      own_namespace_(quotas_.store()),
       reach_(cluster_ ? static_cast<const Reach&>(cluster_->reach) : own_namespace_),
-      walk_(*context_.scheduler, store_, tracker_, accounts_, queue_, reporter_,
+      walk_(*context_.scheduler, quotas_, tracker_, queue_, reporter_,
             cluster_ ? &cluster_->reach : nullptr, cluster_ ? &cluster_->status : nullptr),
-      writer_(parts_, *quotas_, stalls_, reporter_, cluster_ ? &cluster_->reach : nullptr),
-      reservations_(parts_, reach_, writer_,
+      writer_(context_, quotas_, usage_, reporter_),
+      reservations_(context_, options_, quotas_, usage_, reach_, writer_, observer_,
                     [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); }),
-      recounter_(parts_, writer_, reporter_, cluster_ ? &cluster_->status : nullptr),
-      resync_(*context_.scheduler, tracker_, log_once_, observer, options_,
+      recounter_(context_, options_, quotas_, tracker_, usage_, writer_, reporter_, observer_,
+                 cluster_ ? &cluster_->status : nullptr),
+      resync_(*context_.scheduler, tracker_, quotas_.log(), observer, options_,
               [this] { walk_.RecountAll(); }) {
   if (cluster_) usage_.SetLabels(&cluster_->reach);
 }
 
 QuotaController::Cluster::Cluster(QuotaController& of)
     : reach(of.context_, of.ReachHooks()),
-      largest(*of.context_.scheduler, reach, of.store_, of.usage_, of.queue_),
-      status(reach, of.store_, of.reporter_, largest, of.enforcement_.get(), of.options_) {}
+      largest(*of.context_.scheduler, reach, of.quotas_.store(), of.usage_, of.queue_),
+      status(reach, of.quotas_.store(), of.reporter_, largest, of.enforcement_.get(), of.options_) {
+}
 
 ClusterReach::Hooks QuotaController::ReachHooks() {
   ClusterReach::Hooks hooks;
@@ -85,7 +87,7 @@ ClusterReach::Hooks QuotaController::ReachHooks() {
 std::unique_ptr<EnforcementWatch> QuotaController::NewEnforcement() {
   if (!options_.unenforced) return nullptr;
   return std::make_unique<EnforcementWatch>(
-      *context_.scheduler, options_.unenforced, tracker_, store_,
+      *context_.scheduler, options_.unenforced, tracker_, quotas_.store(),
       [this](const api::ObjectKey& key) { cluster_ ? queue_.Add(key) : reporter_.LookSoon(key); });
 }
 
@@ -93,7 +95,7 @@ base::Task<void> QuotaController::Run() {
   co_await base::DeferCancellation();
   base::TaskGroup sources(context_.executor);
   base::TaskGroup workers(context_.executor);
-  sources.Spawn("quotas " + api_.name, [this] { return quotas_->Run(); });
+  sources.Spawn("quotas " + api_.name, [this] { return quotas_.Run(); });
   if (cluster_) {
     sources.Spawn("reach " + api_.name, [this] { return cluster_->reach.Run(); });
     sources.Spawn("largest " + api_.name, [this] { return cluster_->largest.Run(); });
@@ -123,7 +125,7 @@ base::Task<void> QuotaController::Run() {
 }
 
 bool QuotaController::Ready(std::string* why) const {
-  if (!store_.synced()) {
+  if (!store().synced()) {
     *why = "quotas of " + api_.name + " are not listed yet" +
            (trouble() ? ": " + trouble()->message : std::string());
     return false;
@@ -157,16 +159,16 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
   reporter_.OnQuota(before, after);
   if (after == nullptr) {
     if (cluster_) cluster_->largest.Forget(before->key);
-    accounts_.Forget(before->key);
-    log_once_.Forget(before->key.ToString());
+    quotas_.accounts().Forget(before->key);
+    quotas_.log().Forget(before->key.ToString());
     return;
   }
-  Account& account = accounts_.Of(*after);
-  const auto counted = [&] { return parts_.ViewOf(*after).Counted(account.known()); };
+  Account& account = quotas_.accounts().Of(*after);
+  const auto counted = [&] { return QuotaView(usage_, *after).Counted(account.known()); };
   const bool ours = account.OnQuota(context_.scheduler->Now(), before, *after,
-                                    before == nullptr || !store_.in_order(), counted);
-  log_once_.Set("list of", after->key.ToString(), account.rejected);
-  log_once_.Set("stored status of", after->key.ToString(), after->garbage.why);
+                                    before == nullptr || !store().in_order(), counted);
+  quotas_.log().Set("list of", after->key.ToString(), account.rejected);
+  quotas_.log().Set("stored status of", after->key.ToString(), after->garbage.why);
   if (cluster_ && (before == nullptr || before->status != after->status)) {
     cluster_->largest.OnUsed(after->key);
     walk_.OnParent(after->key.name);
@@ -183,19 +185,19 @@ void QuotaController::OnQuota(const quota::Quota* before, const quota::Quota* af
 }
 
 void QuotaController::NoticeConstraints() {
-  if (store_.synced() && options_.on_constrained) options_.on_constrained();
+  if (store().synced() && options_.on_constrained) options_.on_constrained();
 }
 
 void QuotaController::OnQuotasSynced() {
   if (cluster_) cluster_->reach.OnQuotasSynced();
   NoticeConstraints();
-  LOG(INFO) << "quotas listed quota_api=" << api_.name << " quotas=" << store_.size();
+  LOG(INFO) << "quotas listed quota_api=" << api_.name << " quotas=" << store().size();
 }
 
 void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
                                     const quota::LedgerChange& change) {
   for (const api::ObjectKey& key : reach_.QuotasOf(change.ns)) {
-    const quota::Quota* quota = store_.Find(key);
+    const quota::Quota* quota = store().Find(key);
     CHECK(quota != nullptr) << key.ToString() << " reaches a namespace and is not stored";
     if (!tracker_.OwnsAny(evaluator, quota->hard)) continue;
     const auto matches = [&](const std::shared_ptr<const quota::Facts>& facts) {
@@ -206,7 +208,7 @@ void QuotaController::OnUsageChange(const quota::Evaluator& evaluator,
     // Null facts may also mean that the object became unreadable or readable again.
     if (!matched && !match && change.before && change.after) continue;
     if (listener_ != nullptr) listener_->OnUsageIn(change.ns);
-    Account& account = accounts_.Of(*quota);
+    Account& account = quotas_.accounts().Of(*quota);
     if (match && account.known().Names(change.uid)) {
       queue_.AddAfter(key, kGathers);
       continue;
@@ -233,10 +235,10 @@ void QuotaController::ChangeEvaluator(const api::GroupResource& resource,
   const auto after = api_.evaluators.Find(resource);
   if (before == after) return;
   std::vector<const quota::Quota*> quotas;
-  quotas.reserve(store_.size());
+  quotas.reserve(store().size());
   QuotaStore::Place place;
-  (void)store_.VisitSome(place, store_.size(),
-                         [&](const quota::Quota& quota) { quotas.push_back(&quota); });
+  (void)store().VisitSome(place, store().size(),
+                          [&](const quota::Quota& quota) { quotas.push_back(&quota); });
   const auto limiting = tracker_.OnEvaluator(before, after, quotas);
   for (const quota::Quota* quota : limiting) {
     if (cluster_) cluster_->reach.OnEvaluator(*quota);
@@ -249,7 +251,7 @@ void QuotaController::ChangeEvaluator(const api::GroupResource& resource,
 // An event may end the entry of the object, even if its usage did not change.
 void QuotaController::OnShown(std::string_view ns, const quota::Uid& uid) {
   for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
-    const Account* account = accounts_.Find(key);
+    const Account* account = quotas_.accounts().Find(key);
     if (account != nullptr && account->known().Names(uid)) queue_.AddAfter(key, kGathers);
   }
 }
@@ -275,9 +277,9 @@ void QuotaController::OnClassState(const quota::Evaluator& evaluator) {
 }
 
 void QuotaController::SetSlowestWebhook(base::Duration slowest) {
-  accounts_.author.webhook = std::chrono::ceil<std::chrono::seconds>(
+  quotas_.accounts().author.webhook = std::chrono::ceil<std::chrono::seconds>(
       std::min<base::Duration>(slowest, accounting::kLongestWebhook));
-  recounter_.SetHold(accounting::HoldFor(accounts_.author.webhook));
+  recounter_.SetHold(accounting::HoldFor(quotas_.accounts().author.webhook));
   walk_.RecountAll();
 }
 
@@ -288,7 +290,7 @@ base::Task<void> QuotaController::Work() {
     if (!key) co_return;
     const base::TimePoint began = context_.scheduler->Now();
     const Recounter::Outcome outcome = co_await recounter_.Reconcile(*key);
-    parts_.observer.OnReconcile(outcome.result, context_.scheduler->Now() - began);
+    observer_.OnReconcile(outcome.result, context_.scheduler->Now() - began);
     if (outcome.failed) {
       queue_.AddRateLimited(*key);
     } else {

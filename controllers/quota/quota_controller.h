@@ -41,15 +41,13 @@ class QuotaController final : public QuotaListener, public UsageListener {
   // Otherwise `why` says what is missing.
   [[nodiscard]] bool Ready(std::string* why) const;
   // Why the quotas cannot be listed or watched now; nullopt: nothing fails.
-  [[nodiscard]] const std::optional<base::Error>& trouble() const {
-    return quotas_->state().trouble;
-  }
+  [[nodiscard]] const std::optional<base::Error>& trouble() const { return quotas_.trouble(); }
   // True if the server does not serve these quotas.
   [[nodiscard]] bool NotServed() const;
 
-  [[nodiscard]] const QuotaStore& store() const { return store_; }
+  [[nodiscard]] const QuotaStore& store() const { return quotas_.store(); }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
-  [[nodiscard]] const Accounts& accounts() const { return accounts_; }
+  [[nodiscard]] const Accounts& accounts() const { return quotas_.accounts(); }
   [[nodiscard]] const Reach& reach() const { return reach_; }
   // Where ClusterQuotas limit each resource; null if the quotas are namespaced.
   [[nodiscard]] const quota::LimitedPlaces* places() const {
@@ -57,7 +55,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
   }
   // True if all quotas are known, and all namespaces that they may reach.
   [[nodiscard]] bool KnowsReach() const {
-    return store_.synced() && (cluster_ == nullptr || cluster_->reach.synced());
+    return store().synced() && (cluster_ == nullptr || cluster_->reach.synced());
   }
   [[nodiscard]] const ObservedUsage& usage() const { return usage_; }
   [[nodiscard]] const QuotaConditions& conditions() const { return reporter_.conditions(); }
@@ -108,14 +106,10 @@ class QuotaController final : public QuotaListener, public UsageListener {
   const quota::QuotaApi& api_;
   QuotaControllerOptions options_;
   StallDetector stalls_;
-  Accounts accounts_;
-  OnceLog log_once_;
-  QuotaStore store_;
+  ControllerObserver& observer_;
+  ObservedQuotas quotas_;
   Tracker tracker_;
   ObservedUsage usage_;
-  ControllerParts parts_;
-  std::unique_ptr<metrics::InformerMetrics> quota_metrics_;
-  std::unique_ptr<informers::Reflector> quotas_;
   queue::AsyncQueue<api::ObjectKey> queue_;
   std::unique_ptr<EnforcementWatch> enforcement_;  // null: this daemon does not enforce, or know
   QuotaReporter reporter_;

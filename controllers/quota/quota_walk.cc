@@ -31,10 +31,10 @@ void QuotaWalk::OnClassChange(const quota::Evaluator& evaluator, const std::stri
 }
 
 void QuotaWalk::OnParent(const std::string& parent) {
-  const quota::Quota* const quota = store_.Find({"", parent});
+  const quota::Quota* const quota = quotas_.store().Find({"", parent});
   const auto* const place = reach_->tree().Place(parent);
   if (quota == nullptr || place == nullptr || place->below.empty()) return;
-  if (scheduler_.Now() < accounts_.Of(*quota).children_told) return;
+  if (scheduler_.Now() < quotas_.accounts().Of(*quota).children_told) return;
   const auto telling = telling_.try_emplace(parent).first;
   if (Tell(*telling)) {
     wake_->Wake();
@@ -45,7 +45,7 @@ void QuotaWalk::OnParent(const std::string& parent) {
 
 bool QuotaWalk::Tell(Telling::value_type& telling) {
   auto& [parent, last] = telling;
-  const quota::Quota* const quota = store_.Find({"", parent});
+  const quota::Quota* const quota = quotas_.store().Find({"", parent});
   const auto* const place = reach_->tree().Place(parent);
   if (quota == nullptr || place == nullptr) return false;
   const quota::Lineage::Member after{last};
@@ -53,14 +53,15 @@ bool QuotaWalk::Tell(Telling::value_type& telling) {
   base::Duration period{};
   for (int i = 0; i < kChildrenAStep && child != place->below.end(); ++i, ++child) {
     last = (*child)->name;
-    const quota::Quota* const known = store_.Find({"", last});
+    const quota::Quota* const known = quotas_.store().Find({"", last});
     if (known == nullptr) continue;
     period = status_->PeriodOf(*known);
     queue_.AddAfter({"", last}, period);
   }
   const bool more = child != place->below.end();
   // While children are left, nothing begins anew.
-  accounts_.Of(*quota).children_told = more ? base::TimePoint::max() : scheduler_.Now() + period;
+  quotas_.accounts().Of(*quota).children_told =
+      more ? base::TimePoint::max() : scheduler_.Now() + period;
   return more;
 }
 
@@ -79,8 +80,8 @@ base::Task<void> QuotaWalk::Run() {
     const Changes changes = *std::exchange(pending_, std::nullopt);
     QuotaStore::Place place;
     for (bool more = true; more;) {
-      more = store_.VisitSome(place, kQuotasAStep,
-                              [&](const quota::Quota& quota) { Visit(quota, changes); });
+      more = quotas_.store().VisitSome(place, kQuotasAStep,
+                                       [&](const quota::Quota& quota) { Visit(quota, changes); });
       co_await base::NextTurn();
       if (co_await base::Stopping()) co_return;
     }

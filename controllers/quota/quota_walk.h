@@ -19,10 +19,9 @@
 #include <string>
 #include <utility>
 
-#include "controllers/quota/account.h"
-#include "controllers/quota/base/quota_store.h"
 #include "controllers/quota/cluster/cluster_status.h"
 #include "controllers/quota/events/quota_reporter.h"
+#include "controllers/quota/observed_quotas.h"
 #include "controllers/usage/tracker.h"
 #include "pkg/queue/async_queue.h"
 
@@ -32,13 +31,12 @@ class QuotaWalk {
  public:
   // Quotas to recount go into `queue`, and their conditions are checked by `reporter`. `reach` and
   // `status` are null if the quotas are namespaced.
-  QuotaWalk(base::Scheduler& scheduler, const QuotaStore& store, const Tracker& tracker,
-            Accounts& accounts, queue::AsyncQueue<api::ObjectKey>& queue, QuotaReporter& reporter,
+  QuotaWalk(base::Scheduler& scheduler, ObservedQuotas& quotas, const Tracker& tracker,
+            queue::AsyncQueue<api::ObjectKey>& queue, QuotaReporter& reporter,
             const ClusterReach* reach, const ClusterStatus* status)
       : scheduler_(scheduler),
-        store_(store),
+        quotas_(quotas),
         tracker_(tracker),
-        accounts_(accounts),
         queue_(queue),
         reporter_(reporter),
         reach_(reach),
@@ -80,9 +78,8 @@ class QuotaWalk {
   bool Tell(Telling::value_type& telling);
 
   base::Scheduler& scheduler_;
-  const QuotaStore& store_;
+  ObservedQuotas& quotas_;
   const Tracker& tracker_;
-  Accounts& accounts_;
   queue::AsyncQueue<api::ObjectKey>& queue_;
   QuotaReporter& reporter_;
   const ClusterReach* reach_;

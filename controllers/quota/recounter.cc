@@ -42,22 +42,22 @@ void CheckCovers(const quota::ResourceList& used, const quota::ResourceList& ope
 }  // namespace
 
 QuotaCount Recounter::Count(const quota::Quota& quota) {
-  QuotaCount count = parts_.usage.Count(quota, parts_.options.first_count_patience);
-  parts_.log_once.Set("count of", quota.key.ToString(), count.trouble);
+  QuotaCount count = usage_.Count(quota, options_.first_count_patience);
+  quotas_.log().Set("count of", quota.key.ToString(), count.trouble);
   reporter_.OnCount(quota.key, std::move(count.obstacles));
   return count;
 }
 
 base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
-  const quota::Quota* found = parts_.store.Find(key);
+  const quota::Quota* found = quotas_.store().Find(key);
   if (found == nullptr) co_return Outcome{};  // deleted: nothing to do
-  Account& account = parts_.accounts.Of(*found);
+  Account& account = quotas_.accounts().Of(*found);
   if (account.gate->busy()) {  // admission is writing, and enqueues the quota afterwards
     account.postponed = true;
     co_return Outcome{"postponed"};
   }
-  if (account.DefersToLater(parts_.Now())) {
-    co_return Outcome{"postponed", account.later->until - parts_.Now()};
+  if (account.DefersToLater(scheduler_.Now())) {
+    co_return Outcome{"postponed", account.later->until - scheduler_.Now()};
   }
   QuotaCount count = Count(*found);
   // A name enters status.hard together with its first count, if the count is expected soon.
@@ -65,36 +65,36 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
       found->has_status_hard && found->has_status_used && found->hard == found->status.hard;
   const bool waits = count.pending && !settled;
   // Nothing is lowered while a watch is known to lag.
-  const bool takes_back = account.own.MustTakeBack(parts_.Now(), account.known()) &&
-                          parts_.usage.BehindUntil(*found) <= parts_.Now();
+  const bool takes_back = account.own.MustTakeBack(scheduler_.Now(), account.known()) &&
+                          usage_.BehindUntil(*found) <= scheduler_.Now();
   const auto counted = [&] {
-    return parts_.ViewOf(*found).Counted(count.observed.used, account.known());
+    return QuotaView(usage_, *found).Counted(count.observed.used, account.known());
   };
   const quota::ResourceList& used = found->status.used;
-  if (!waits) account.external.OnFirstCount(parts_.Now(), used, account.listed(), counted);
+  if (!waits) account.external.OnFirstCount(scheduler_.Now(), used, account.listed(), counted);
   if (!waits && found->cluster) account.seen = counted();
-  account.external.Lead(parts_.Now(), parts_.options.Leads(), used, account.listed(), counted);
+  account.external.Lead(scheduler_.Now(), options_.Leads(), used, account.listed(), counted);
   if (account.lost) co_return co_await WriteList(*found, false);
-  if (!parts_.options.Leads() && takes_back) co_return co_await WriteList(*found, true);
-  if (!parts_.options.Leads()) {
+  if (!options_.Leads() && takes_back) co_return co_await WriteList(*found, true);
+  if (!options_.Leads()) {
     // Without asking the server. A new leader holds them again.
-    account.external.Lapse(parts_.Now(), holds_.usual);
+    account.external.Lapse(scheduler_.Now(), holds_.usual);
     co_return LookAt(NextLook(account, count, false), "following");
   }
-  if (waits) co_return Outcome{"postponed", parts_.options.first_count_patience};
+  if (waits) co_return Outcome{"postponed", options_.first_count_patience};
   co_return co_await Lead(*found, std::move(count), takes_back);
 }
 
 base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount count,
                                                bool takes_back) {
-  Account& account = parts_.accounts.Of(quota);
-  const QuotaView view = parts_.ViewOf(quota);
+  Account& account = quotas_.accounts().Of(quota);
+  const QuotaView view = QuotaView(usage_, quota);
   const ReservationList* const list = account.listed();
   const Questions::Outcome settled = account.questions.Settle(
-      parts_.Now(), list, account.first_seen, account.external, holds_, view);
+      scheduler_.Now(), list, account.first_seen, account.external, holds_, view);
   NoticeExpired(quota, account, settled);
-  Question question =
-      account.questions.Due(parts_.Now(), list, account.first_seen, account.external, holds_, view);
+  Question question = account.questions.Due(scheduler_.Now(), list, account.first_seen,
+                                            account.external, holds_, view);
   if (!question.empty()) co_return co_await Ask(std::move(quota), std::move(question));
   // Our watches have not reached the floor of an earlier recount, so our count may miss objects.
   // Taking back our own grants needs no count.
@@ -103,12 +103,12 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
     co_return Outcome{"postponed", accounting::kLooksAgain};
   }
   const base::TimePoint earliest = EarliestWrite(account);
-  const bool may_write = earliest <= parts_.Now();
+  const bool may_write = earliest <= scheduler_.Now();
   Recount recount = Plan(quota, account, count, view, takes_back, may_write);
   if (!recount.over) account.over_since.reset();
-  if (recount.over && !account.over_since) account.over_since = parts_.Now();
+  if (recount.over && !account.over_since) account.over_since = scheduler_.Now();
   const bool tidies =
-      recount.over && (takes_back || parts_.Now() - *account.over_since >= accounting::kTidies);
+      recount.over && (takes_back || scheduler_.Now() - *account.over_since >= accounting::kTidies);
   // Any write removes ended entries. If there is no other write, kTidies delays one that only
   // removes them.
   if (recount.differs || tidies) {
@@ -116,7 +116,7 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
       recount.draft.quota = std::move(quota);
       co_return co_await WriteRecount(std::move(recount), std::move(count));
     }
-    co_return Outcome{"postponed", earliest - parts_.Now()};
+    co_return Outcome{"postponed", earliest - scheduler_.Now()};
   }
   co_return LookAt(std::min(NextLook(account, count, true), recount.waits_until), "unchanged");
 }
@@ -134,8 +134,7 @@ Recounter::Recount Recounter::Plan(const quota::Quota& quota, Account& account,
   quota::ResourceList held = account.external.Held();
   held.Add(open);
   const Pending pending = PendingNames(quota);
-  const auto in_force =
-      parts_.options.guarded ? std::optional(InForce(quota, pending)) : std::nullopt;
+  const auto in_force = options_.guarded ? std::optional(InForce(quota, pending)) : std::nullopt;
   quota::QuotaStatus desired =
       quota::DesiredStatus(in_force ? *in_force : quota, count.observed, held);
   HoldOut(quota, desired);
@@ -159,10 +158,10 @@ Recounter::Recount Recounter::Plan(const quota::Quota& quota, Account& account,
 
 void Recounter::AddFurther(const quota::Quota& quota, Account& account, const QuotaCount& count,
                            const std::vector<std::string>& unguarded, Recount& recount) const {
-  const base::TimePoint now = parts_.Now();
-  recount.draft.further = cluster_->Of(
-      quota, recount.draft.status, count.observed.unknown, unguarded,
-      {.now = now, .wall = parts_.context.scheduler->WallNow()}, account.missing_since);
+  const base::TimePoint now = scheduler_.Now();
+  recount.draft.further =
+      cluster_->Of(quota, recount.draft.status, count.observed.unknown, unguarded,
+                   {.now = now, .wall = scheduler_.WallNow()}, account.missing_since);
   const json::Object& further = recount.draft.further;
   if (recount.differs) return;
   if (!quota::FurtherDifference(quota.further_status, further).empty()) {
@@ -178,7 +177,7 @@ void Recounter::AddFurther(const quota::Quota& quota, Account& account, const Qu
 // its object is there to be repaired, and it refuses until then.
 void Recounter::HoldOut(const quota::Quota& quota, quota::QuotaStatus& desired) const {
   if (desired.used.size() == desired.hard.size()) return;  // all are counted
-  for (const UsageSource& source : parts_.tracker.SourcesOf(quota.hard)) {
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
     for (const std::string& name : HeldOut(source, desired.used)) {
       const bool unreadable = std::ranges::binary_search(quota.unreadable.names, name);
       if (!unreadable) desired.hard.Erase(name);
@@ -188,18 +187,18 @@ void Recounter::HoldOut(const quota::Quota& quota, quota::QuotaStatus& desired) 
 
 Recounter::Pending Recounter::PendingNames(const quota::Quota& quota) const {
   Pending pending;
-  if (!parts_.options.guarded) return pending;
+  if (!options_.guarded) return pending;
   const auto add = [](std::vector<std::string>& names, const UsageSource& source) {
     names.insert(names.end(), source.names.begin(), source.names.end());
   };
-  for (const UsageSource& source : parts_.tracker.SourcesOf(quota.hard)) {
+  for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
     // A name whose kind is not served stays out as well. Objects that count under other names must
     // not wait for it.
     const bool countable = source.tracked != nullptr || !source.evaluator->classes ||
                            !source.evaluator->classes->usage_of_kind;
     if (!countable) {
       add(pending.not_served, source);
-    } else if (!parts_.options.guarded(*source.evaluator, quota.key)) {
+    } else if (!options_.guarded(*source.evaluator, quota.key)) {
       add(pending.unguarded, source);
     }
   }
@@ -219,35 +218,35 @@ quota::Quota Recounter::InForce(const quota::Quota& quota, const Pending& pendin
 }
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {
-  const base::Duration ahead = parts_.options.write_interval * (parts_.options.write_burst - 1);
+  const base::Duration ahead = options_.write_interval * (options_.write_burst - 1);
   return std::max({account.not_before, account.paid_until - ahead, account.pace.ForRecount(),
-                   account.turn.Next(parts_.Now())});
+                   account.turn.Next(scheduler_.Now())});
 }
 
 base::TimePoint Recounter::PaidUntil(const Account& account) const {
-  return std::max(account.paid_until, parts_.Now()) + parts_.options.write_interval;
+  return std::max(account.paid_until, scheduler_.Now()) + options_.write_interval;
 }
 
 base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCount count) {
   const quota::Quota quota = recount.draft.quota;
-  Account& writing = parts_.accounts.Of(quota);
+  Account& writing = quotas_.accounts().Of(quota);
   writing.paid_until = PaidUntil(writing);
-  if (cluster_ != nullptr) writing.further_due = parts_.Now() + cluster_->PeriodOf(quota);
+  if (cluster_ != nullptr) writing.further_due = scheduler_.Now() + cluster_->PeriodOf(quota);
   const auto written = co_await Write(std::move(recount.draft));
   if (!written) co_return AfterFailedWrite(quota.key, written.error());
-  VLOG(1) << "status written quota_api=" << parts_.api.name << " quota=" << quota.key.ToString()
+  VLOG(1) << "status written quota_api=" << quotas_.api().name << " quota=" << quota.key.ToString()
           << " used=\"" << written->status.used.ToString() << "\"";
   // During the write the quota may have been deleted, or replaced by another one of the same name.
-  const Account* const account = parts_.accounts.Find(quota);
+  const Account* const account = quotas_.accounts().Find(quota);
   if (account == nullptr) co_return Outcome{"written"};
   co_return LookAt(NextLook(*account, count, true), "written");
 }
 
 base::Task<Recounter::Outcome> Recounter::WriteList(quota::Quota quota, bool takes_back) {
-  Account& account = parts_.accounts.Of(quota);
+  Account& account = quotas_.accounts().Of(quota);
   const base::TimePoint earliest = takes_back ? account.pace.ForRecount() : EarliestWrite(account);
-  if (earliest > parts_.Now()) co_return Outcome{"postponed", earliest - parts_.Now()};
-  Draft draft = account.StoreAgain(quota, takes_back, parts_.options.Leads());
+  if (earliest > scheduler_.Now()) co_return Outcome{"postponed", earliest - scheduler_.Now()};
+  Draft draft = account.StoreAgain(quota, takes_back, options_.Leads());
   const bool same = draft.list.entries() == account.known().entries();
   if (takes_back && same) co_return Outcome{"following", kAtOnce};
   if (!takes_back) account.paid_until = PaidUntil(account);
@@ -257,12 +256,12 @@ base::Task<Recounter::Outcome> Recounter::WriteList(quota::Quota quota, bool tak
 }
 
 base::Task<base::Result<quota::Quota>> Recounter::Write(Draft draft) {
-  Account& account = parts_.accounts.Of(draft.quota);
+  Account& account = quotas_.accounts().Of(draft.quota);
   const std::shared_ptr<base::Gate> gate = account.gate;  // the account may be gone afterwards
   CHECK(gate->TryEnter());
   const base::LeavesGate leave{*gate};
-  const base::TimePoint deadline = parts_.Now() + parts_.options.write_timeout;
-  PendingWrite write = account.Begin(parts_.Now(), std::move(draft));
+  const base::TimePoint deadline = scheduler_.Now() + options_.write_timeout;
+  PendingWrite write = account.Begin(scheduler_.Now(), std::move(draft));
   co_return co_await writer_.Write(std::move(write), deadline);
 }
 
@@ -274,18 +273,18 @@ Recounter::Outcome Recounter::AfterFailedWrite(const api::ObjectKey& key,
   if (error.Is(base::ErrorCode::kNotFound)) return {};  // the watch will show the deletion
   if (error.Is(base::ErrorCode::kConflict)) return {.result = "conflict", .failed = true};
   if (!error.Is(base::ErrorCode::kCancelled)) {
-    parts_.log_once.Set("status of", key.ToString(), error.message);
+    quotas_.log().Set("status of", key.ToString(), error.message);
   }
   return {.result = "error", .failed = true};
 }
 
 base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question question) {
-  const base::TimePoint asked = parts_.Now();
+  const base::TimePoint asked = scheduler_.Now();
   const base::Duration patience =
-      question.large ? base::Duration(kListsAll) : base::Duration(parts_.options.write_timeout);
+      question.large ? base::Duration(kListsAll) : base::Duration(options_.write_timeout);
   std::map<std::string, std::string> shown;
   {
-    const QuotaView view = parts_.ViewOf(quota);
+    const QuotaView view = QuotaView(usage_, quota);
     for (const auto& [resource, lists] : question.lists) {
       shown[resource] = view.ShownVersion(resource);
     }
@@ -296,18 +295,18 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
   const bool put_back = std::ranges::any_of(told.answers, [&](const auto& answer) {
     return api::IsKnownOlder(answer.second.version, shown[answer.first]);
   });
-  if (put_back) writer_.OnPutBack();
-  Account* const account = parts_.accounts.Find(quota);
+  if (put_back) quotas_.OnPutBack();
+  Account* const account = quotas_.accounts().Find(quota);
   if (account == nullptr) co_return Outcome{};
-  parts_.log_once.Set("question about", quota.key.ToString(), told.trouble);
-  const quota::Quota& known = *parts_.store.Find(quota.key);
-  const QuotaView view = parts_.ViewOf(known);
+  quotas_.log().Set("question about", quota.key.ToString(), told.trouble);
+  const quota::Quota& known = *quotas_.store().Find(quota.key);
+  const QuotaView view = QuotaView(usage_, known);
   const bool same = known.reservations == quota.reservations;
   const Questions::Outcome outcome =
-      account->questions.Take(parts_.Now(), question, told.answers, asked,
+      account->questions.Take(scheduler_.Now(), question, told.answers, asked,
                               account->list ? &*account->list : nullptr, same, view);
   if (outcome.replaced) account->lost = true;
-  for (const auto& [resource, version] : outcome.unseen) parts_.tracker.Await(resource, version);
+  for (const auto& [resource, version] : outcome.unseen) tracker_.Await(resource, version);
   NoticeExpired(known, *account, outcome);
   co_return Outcome{"postponed", kAtOnce};
 }
@@ -317,13 +316,13 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
 void Recounter::NoticeExpired(const quota::Quota& quota, const Account& account,
                               const Questions::Outcome& outcome) {
   if (outcome.ended > 0) {
-    parts_.options.admission->OnReservationsExpired(parts_.api.name, outcome.ended);
+    options_.admission->OnReservationsExpired(quotas_.api().name, outcome.ended);
   }
   if (outcome.external == 0) return;
-  parts_.observer.OnExternalChargesExpired(outcome.external);
+  observer_.OnExternalChargesExpired(outcome.external);
   const auto last = account.own.last_grant();
-  if (!last || parts_.Now() - *last > 2 * holds_.usual) return;
-  parts_.log_once.Set(
+  if (!last || scheduler_.Now() - *last > 2 * holds_.usual) return;
+  quotas_.log().Set(
       "charging of", quota.key.ToString(),
       "somebody else charges usage that no object accounts for; if the API server's own "
       "quota plugin is on, switch it off or do not enforce this quota API here");
@@ -331,12 +330,12 @@ void Recounter::NoticeExpired(const quota::Quota& quota, const Account& account,
 
 Recounter::Outcome Recounter::LookAt(base::TimePoint next, std::string_view result) const {
   if (next == base::TimePoint::max()) return {result};
-  return {result, next - parts_.Now()};
+  return {result, next - scheduler_.Now()};
 }
 
 base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& count,
                                     bool leads) const {
-  const base::TimePoint now = parts_.Now();
+  const base::TimePoint now = scheduler_.Now();
   // A watch that has caught up must not wait for another one that fails.
   base::TimePoint next = count.catches_up_at;
   const auto at_due = [&](base::TimePoint due) {

@@ -13,9 +13,10 @@
 
 #include "controllers/quota/asker.h"
 #include "controllers/quota/cluster/cluster_status.h"
-#include "controllers/quota/controller_parts.h"
 #include "controllers/quota/events/quota_reporter.h"
+#include "controllers/quota/observed_quotas.h"
 #include "controllers/quota/status_writer.h"
+#include "controllers/usage/quota_view.h"
 
 namespace controllers {
 
@@ -28,14 +29,21 @@ class Recounter {
   };
 
   // All references must outlive it. `cluster` is null if the status has only hard and used.
-  Recounter(const ControllerParts& parts, StatusWriter& writer, QuotaReporter& reporter,
+  Recounter(const TrackingContext& context, const QuotaControllerOptions& options,
+            ObservedQuotas& quotas, Tracker& tracker, const ObservedUsage& usage,
+            StatusWriter& writer, QuotaReporter& reporter, ControllerObserver& observer,
             const ClusterStatus* cluster)
-      : parts_(parts),
+      : scheduler_(*context.scheduler),
+        options_(options),
+        quotas_(quotas),
+        tracker_(tracker),
+        usage_(usage),
         writer_(writer),
         reporter_(reporter),
+        observer_(observer),
         cluster_(cluster),
-        asker_(parts.context, parts.tracker),
-        holds_{parts.options.hold} {}
+        asker_(context, tracker),
+        holds_{options.hold} {}
 
   base::Task<Outcome> Reconcile(api::ObjectKey key);
   // Sets how long reservations are held from now on.
@@ -87,9 +95,14 @@ class Recounter {
                                          bool leads) const;
   [[nodiscard]] Outcome LookAt(base::TimePoint next, std::string_view result) const;
 
-  const ControllerParts& parts_;
+  base::Scheduler& scheduler_;
+  const QuotaControllerOptions& options_;
+  ObservedQuotas& quotas_;
+  Tracker& tracker_;
+  const ObservedUsage& usage_;
   StatusWriter& writer_;
   QuotaReporter& reporter_;
+  ControllerObserver& observer_;
   const ClusterStatus* cluster_;
   Asker asker_;
   Questions::Holds holds_;

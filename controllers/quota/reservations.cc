@@ -11,6 +11,8 @@
 namespace controllers {
 namespace {
 
+const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
+
 // A namespace that the watch has not shown is read at most this often.
 constexpr std::chrono::milliseconds kLearntAge{250};
 // Longer than any request waits that relies on these labels.
@@ -21,23 +23,23 @@ constexpr std::size_t kMostLearnt = 10'000;
 }  // namespace
 
 base::Task<base::Result<void>> Reservations::Refresh(std::string ns, base::TimePoint deadline) {
-  if (!writer_.Current()) {
+  if (!quotas_.Current()) {
     std::string where = reach_.quota_tree() != nullptr ? std::string() : ns;
-    const auto refreshed = co_await writer_.Refresh(std::move(where), deadline);
+    const auto refreshed = co_await quotas_.Refresh(std::move(where), deadline);
     if (!refreshed) co_return refreshed;
   }
-  if (parts_.store.size() == 0 || reach_.Known(ns)) co_return base::Result<void>();
+  if (quotas_.store().size() == 0 || reach_.Known(ns)) co_return base::Result<void>();
   co_return co_await Learn(std::move(ns), deadline);
 }
 
 base::Task<base::Result<void>> Reservations::Learn(std::string ns, base::TimePoint deadline) {
   const auto last = learnt_.find(ns);
-  if (last != learnt_.end() && parts_.Now() - last->second.at < kLearntAge) {
+  if (last != learnt_.end() && scheduler_.Now() - last->second.at < kLearntAge) {
     co_return base::Result<void>();
   }
-  auto labels = co_await writer_.ReadLabels(ns, deadline);
+  auto labels = co_await ReadLabels(ns, deadline);
   if (!labels) co_return labels.error().Wrap("read namespace " + ns);
-  const base::TimePoint now = parts_.Now();
+  const base::TimePoint now = scheduler_.Now();
   std::erase_if(learnt_, [&](const auto& one) { return now - one.second.at > kLearntKept; });
   if (learnt_.size() >= kMostLearnt) {
     co_return base::Error{.code = base::ErrorCode::kUnavailable,
@@ -45,6 +47,23 @@ base::Task<base::Result<void>> Reservations::Learn(std::string ns, base::TimePoi
   }
   learnt_[ns] = {.at = now, .labels = std::move(*labels)};
   co_return base::Result<void>();
+}
+
+// Uses a list with a fieldSelector: it needs only the rights of the watch.
+base::Task<base::Result<json::Value>> Reservations::ReadLabels(std::string ns,
+                                                               base::TimePoint deadline) {
+  client::ApiRequest request{.path = kNamespaces.Path(),
+                             .query = {{"fieldSelector", "metadata.name=" + ns}},
+                             .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
+                                 deadline - scheduler_.Now())};
+  const auto answer = co_await client::DoJson(client_, std::move(request));
+  if (!answer) co_return answer.error();
+  for (const json::Value& item : answer->ArrayAt({"items"})) {
+    if (item.StringAt({"metadata", "name"}) != ns) continue;
+    const json::Value* labels = item.At({"metadata", "labels"});
+    if (labels != nullptr) co_return *labels;
+  }
+  co_return json::Value();
 }
 
 quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
@@ -62,30 +81,30 @@ quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
 }
 
 admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
-  Account& account = parts_.accounts.Of(quota);
+  Account& account = quotas_.accounts().Of(quota);
   admission::BookedQuota booked{.quota = &account.AtLeastSeen(account.Decisive(quota)),
                                 .not_before = account.pace.ForAdmission(),
-                                .turn = account.turn.Next(parts_.Now())};
+                                .turn = account.turn.Next(scheduler_.Now())};
   booked.outlasted = [this, &account](const quota::Uid& uid) {
-    return account.own.Outlasted(parts_.Now(), uid);
+    return account.own.Outlasted(scheduler_.Now(), uid);
   };
   booked.uncounted = [this, &quota](const std::vector<std::string>& names) {
-    return WhyUncounted(parts_.tracker.SourcesOf(quota.hard), names);
+    return WhyUncounted(usage_.tracker().SourcesOf(quota.hard), names);
   };
   if (!account.list) return booked;
   booked.list = &*account.list;
-  booked.burst = account.own.Usable(parts_.Now(), *account.list);
+  booked.burst = account.own.Usable(scheduler_.Now(), *account.list);
   booked.answer = [this, &account](const quota::Uid& uid, std::string_view version) {
-    const auto* own = account.own.Find(parts_.Now(), *account.list, uid, version);
+    const auto* own = account.own.Find(scheduler_.Now(), *account.list, uid, version);
     return own != nullptr ? &own->usage : nullptr;
   };
   return booked;
 }
 
 admission::QuotaBook::Presence Reservations::Look(std::string_view ns) const {
-  const bool complete = writer_.Current() && (parts_.store.size() == 0 || reach_.Known(ns));
+  const bool complete = quotas_.Current() && (quotas_.store().size() == 0 || reach_.Known(ns));
   const bool any = reach_.quota_tree() != nullptr ? !Reaching(ns).empty()
-                                                  : !parts_.store.InNamespace(ns).empty();
+                                                  : !quotas_.store().InNamespace(ns).empty();
   return {.any = any, .complete = complete};
 }
 
@@ -95,18 +114,18 @@ admission::NamespaceQuotas Reservations::Quotas(std::string_view ns) const {
   here.complete = Look(ns).complete;
   if (tree == nullptr) {
     for (const api::ObjectKey& key : reach_.QuotasOf(ns)) {
-      here.quotas.push_back(Book(*parts_.store.Find(key)));
+      here.quotas.push_back(Book(*quotas_.store().Find(key)));
     }
     return here;
   }
   quota::QuotaTree::Reach reaching = Reaching(ns);
   std::erase_if(reaching, [this](const auto& one) {
-    return parts_.store.Find({"", one.name}) == nullptr;
+    return quotas_.store().Find({"", one.name}) == nullptr;
   });
   here.writer = WriterOf(ns, reaching);
   std::vector<quota::TreePlace> places = quota::PlacesOf(*tree, reaching);
   for (std::size_t i = 0; i < reaching.size(); ++i) {
-    here.quotas.push_back(Book(*parts_.store.Find({"", reaching[i].name})));
+    here.quotas.push_back(Book(*quotas_.store().Find({"", reaching[i].name})));
     here.quotas.back().tree = std::move(places[i]);
   }
   return here;
@@ -121,14 +140,14 @@ std::string Reservations::WriterOf(std::string_view ns,
 }
 
 bool Reservations::Draw(const admission::ReservePlan& plan) {
-  Account* const account = parts_.accounts.Find(plan.quota);
-  return account != nullptr && account->own.Draw(parts_.Now(), account->known(), plan);
+  Account* const account = quotas_.accounts().Find(plan.quota);
+  return account != nullptr && account->own.Draw(scheduler_.Now(), account->known(), plan);
 }
 
 base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan,
                                                      base::TimePoint deadline) {
   const quota::Quota quota = plan.quota;
-  Account* const found = parts_.accounts.Find(quota);
+  Account* const found = quotas_.accounts().Find(quota);
   if (found == nullptr) co_return StatusWriter::Changed(quota);
   const std::shared_ptr<base::Gate> gate = found->gate;
   const bool inside = co_await gate->Enter(deadline);
@@ -138,18 +157,18 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
   }
   const base::LeavesGate leave{*gate};
   // The quota may have been dropped and shown again meanwhile, with another account and gate.
-  const Account* const now = parts_.accounts.Find(quota);
+  const Account* const now = quotas_.accounts().Find(quota);
   if (now == nullptr || now->gate != gate) co_return StatusWriter::Changed(quota);
   const auto reserved = co_await ReserveInside(std::move(plan), deadline);
   // A recount may have found the gate closed, whether or not the write succeeded.
-  Account* const account = parts_.accounts.Find(quota);
+  Account* const account = quotas_.accounts().Find(quota);
   if (account != nullptr && std::exchange(account->postponed, false)) look_(quota.key, {});
   co_return reserved;
 }
 
 base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePlan plan,
                                                            base::TimePoint deadline) {
-  const quota::Quota* current = parts_.store.Find(plan.quota.key);
+  const quota::Quota* current = quotas_.store().Find(plan.quota.key);
   // The plan was made for this version of the quota, and these limits: a write that was to add some
   // may have failed. After any change admission decides again.
   const bool same = current != nullptr && current->uid == plan.quota.uid &&
@@ -158,19 +177,19 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   if (!same) co_return StatusWriter::Changed(plan.quota);
   CHECK(!plan.grants.empty()) << "a plan that reserves nothing";
   const quota::Quota quota = *current;
-  Account& remembered = parts_.accounts.Of(quota);
-  if (remembered.DefersToLater(parts_.Now())) {
+  Account& remembered = quotas_.accounts().Of(quota);
+  if (remembered.DefersToLater(scheduler_.Now())) {
     co_return base::Error{
         .code = base::ErrorCode::kUnavailable,
         .message = "quota " + quota.key.ToString() + " is written by a later version"};
   }
-  const quota::ResourceList usable = remembered.own.Usable(parts_.Now(), remembered.known());
+  const quota::ResourceList usable = remembered.own.Usable(scheduler_.Now(), remembered.known());
   if (!plan.burst.empty() && usable != plan.burst) co_return StatusWriter::Changed(quota);
-  const base::TimePoint now = parts_.Now();
-  const bool lags = parts_.usage.BehindUntil(quota) > now;
+  const base::TimePoint now = scheduler_.Now();
+  const bool lags = usage_.BehindUntil(quota) > now;
   Draft draft =
-      remembered.Reserve(now, plan, quota, parts_.ViewOf(quota), lags, parts_.options.Leads());
-  if (draft.reserved->burst) parts_.observer.OnBurst(plan.quota, draft.reserved->burst->left);
+      remembered.Reserve(now, plan, quota, QuotaView(usage_, quota), lags, options_.Leads());
+  if (draft.reserved->burst) observer_.OnBurst(plan.quota, draft.reserved->burst->left);
   PendingWrite write = remembered.Begin(now, std::move(draft));
   const auto written = co_await writer_.Write(std::move(write), deadline);
   if (!written && written.error().Is(base::ErrorCode::kNotFound)) {
@@ -178,16 +197,16 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   }
   if (!written) co_return written.error();
   // Without an account the quota was deleted, so it limits nothing.
-  const Account* const account = parts_.accounts.Find(quota);
+  const Account* const account = quotas_.accounts().Find(quota);
   const auto ends = account != nullptr ? account->own.BurstEnds() : std::nullopt;
-  if (ends) look_(quota.key, *ends - parts_.Now());
+  if (ends) look_(quota.key, *ends - scheduler_.Now());
   co_return base::Result<void>();
 }
 
 void Reservations::Withdraw(const api::ObjectKey& key, const quota::Uid& uid, std::uint64_t grant) {
-  const quota::Quota* const quota = parts_.store.Find(key);
+  const quota::Quota* const quota = quotas_.store().Find(key);
   if (quota == nullptr) return;
-  if (parts_.accounts.Of(*quota).own.Release(uid, grant)) look_(key, {});
+  if (quotas_.accounts().Of(*quota).own.Release(uid, grant)) look_(key, {});
 }
 
 }  // namespace controllers

@@ -13,6 +13,7 @@
 #include "controllers/quota/base/reach.h"
 #include "controllers/quota/shared_reads.h"
 #include "controllers/quota/status_writer.h"
+#include "controllers/usage/quota_view.h"
 #include "pkg/admission/quota_book.h"
 
 namespace controllers {
@@ -20,12 +21,19 @@ namespace controllers {
 class Reservations final : public admission::QuotaBook {
  public:
   // `look` enqueues the quota after this time. All references must outlive it.
-  Reservations(const ControllerParts& parts, const Reach& reach, StatusWriter& writer,
+  Reservations(const TrackingContext& context, const QuotaControllerOptions& options,
+               ObservedQuotas& quotas, const ObservedUsage& usage, const Reach& reach,
+               StatusWriter& writer, ControllerObserver& observer,
                std::function<void(const api::ObjectKey& key, base::Duration after)> look)
-      : parts_(parts),
+      : scheduler_(*context.scheduler),
+        client_(*context.client),
+        options_(options),
+        quotas_(quotas),
+        usage_(usage),
         reach_(reach),
         writer_(writer),
-        reads_(*parts.context.scheduler, writer),
+        observer_(observer),
+        reads_(scheduler_, quotas),
         look_(std::move(look)) {}
 
   base::Task<base::Result<void>> Refresh(std::string ns, base::TimePoint deadline) override;
@@ -46,6 +54,8 @@ class Reservations final : public admission::QuotaBook {
     base::TimePoint at;
     json::Value labels;  // null: it has none
   };
+  // Returns the stored labels of a namespace; null if it has none or does not exist.
+  base::Task<base::Result<json::Value>> ReadLabels(std::string ns, base::TimePoint deadline);
   base::Task<base::Result<void>> Learn(std::string ns, base::TimePoint deadline);
   // The quotas that reach the namespace. If the live labels select other quotas than the known
   // ones, it returns both.
@@ -56,9 +66,14 @@ class Reservations final : public admission::QuotaBook {
   base::Task<base::Result<void>> ReserveInside(admission::ReservePlan plan,
                                                base::TimePoint deadline);
 
-  const ControllerParts& parts_;
+  base::Scheduler& scheduler_;
+  client::ApiClient& client_;
+  const QuotaControllerOptions& options_;
+  ObservedQuotas& quotas_;
+  const ObservedUsage& usage_;
   const Reach& reach_;
   StatusWriter& writer_;
+  ControllerObserver& observer_;
   SharedReads reads_;
   std::function<void(const api::ObjectKey& key, base::Duration after)> look_;
   std::map<std::string, Learnt, std::less<>> learnt_;  // namespaces that the watch has not shown

@@ -25,7 +25,7 @@ base::Task<base::Result<quota::Quota>> SharedReads::Read(quota::Quota quota,
   const base::LeavesGate leave{reading->gate};
   const bool fresh = reading->result && scheduler_.Now() - reading->at < kFresh;
   if (fresh) co_return *reading->result;
-  auto result = co_await writer_.Read(std::move(quota), deadline);
+  auto result = co_await quotas_.Read(std::move(quota), deadline);
   reading->at = scheduler_.Now();
   reading->result = result;
   co_return result;

@@ -3,14 +3,14 @@
 // Reads quotas from the API server for callers that come in crowds: the callers of one quota that
 // wait at the same time share one read, and its result is given for 100 ms more.
 //
-// Single-threaded. The writer must outlive it.
+// Single-threaded. `quotas` must outlive it.
 
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
 
-#include "controllers/quota/status_writer.h"
+#include "controllers/quota/observed_quotas.h"
 #include "pkg/base/gate.h"
 
 namespace controllers {
@@ -20,11 +20,11 @@ class SharedReads {
   static constexpr std::chrono::milliseconds kFresh{100};
   static constexpr std::size_t kMost = 64;  // quotas that are read or remembered
 
-  SharedReads(base::Scheduler& scheduler, StatusWriter& writer)
-      : scheduler_(scheduler), writer_(writer) {}
+  SharedReads(base::Scheduler& scheduler, ObservedQuotas& quotas)
+      : scheduler_(scheduler), quotas_(quotas) {}
 
-  // As StatusWriter::Read(). Errors: also kTimeout after the deadline, and kUnavailable if too many
-  // quotas are read at the same time. An error is shared, too.
+  // As ObservedQuotas::Read(). Errors: also kTimeout after the deadline, and kUnavailable if too
+  // many quotas are read at the same time. An error is shared, too.
   base::Task<base::Result<quota::Quota>> Read(quota::Quota quota, base::TimePoint deadline);
 
  private:
@@ -36,7 +36,7 @@ class SharedReads {
   };
 
   base::Scheduler& scheduler_;
-  StatusWriter& writer_;
+  ObservedQuotas& quotas_;
   std::map<api::ObjectKey, std::shared_ptr<Reading>> readings_;
 };
 

@@ -66,6 +66,8 @@ class ObservedUsage final : public admission::ObjectBook {
                                             const quota::Evaluator& evaluator, std::string_view ns,
                                             const quota::Uid& uid, const quota::Facts& facts) const;
 
+  [[nodiscard]] const Tracker& tracker() const { return tracker_; }
+
   [[nodiscard]] quota::Rules RulesNow() const override { return served_.rules(); }
   [[nodiscard]] const quota::ClassTable* ClassesOf(
       const quota::Evaluator& evaluator) const override;

@@ -16,8 +16,8 @@ namespace controllers {
 
 class QuotaView final : public accounting::View {
  public:
-  QuotaView(const Tracker& tracker, const ObservedUsage& usage, const quota::Quota& quota)
-      : tracker_(tracker), usage_(usage), quota_(quota) {}
+  QuotaView(const ObservedUsage& usage, const quota::Quota& quota)
+      : tracker_(usage.tracker()), usage_(usage), quota_(quota) {}
 
   [[nodiscard]] bool Follows(std::string_view resource) const override;
   [[nodiscard]] bool Ignores(std::string_view resource) const override;

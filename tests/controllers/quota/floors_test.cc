@@ -23,7 +23,7 @@ TEST_CASE("floors: the floor includes all namespaces and their labels", "[contro
   const std::string in_b = f.cluster.Put(kPods, Pod("b", "team-b"));
   f.RunFor(1s);
   const quota::Quota own = QuotaOf({"team-a", "q"}, {"pods"});
-  CHECK(QuotaView(f.tracker, f.usage, own).Newest("pods") == in_b);
+  CHECK(QuotaView(f.usage, own).Newest("pods") == in_b);
   const QuotaView view(f.tracker, f.usage, f.red);
   CHECK(view.Newest("pods") == in_b);
   CHECK(view.Reaches("pods", in_b));
@@ -41,7 +41,7 @@ TEST_CASE("floors: the floor includes all namespaces and their labels", "[contro
   CHECK_FALSE(accounting::IsBehind(list, view));
   labels.newest = "49";
   CHECK(accounting::IsBehind(list, view));
-  CHECK(QuotaView(f.tracker, f.usage, own).floor_resources() == std::vector<std::string>{"pods"});
+  CHECK(QuotaView(f.usage, own).floor_resources() == std::vector<std::string>{"pods"});
 }
 
 TEST_CASE("floors: a floor is asked about once it was not reached for long", "[controllers]") {

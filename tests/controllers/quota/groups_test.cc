@@ -152,7 +152,7 @@ TEST_CASE("groups: objects are read live in the namespaces of their entries", "[
     first_seen.See(f.scheduler.Now() - 20s, list);
     controllers::Questions questions;
     return questions.Due(f.scheduler.Now(), &list, first_seen, {}, {.usual = 10s},
-                         QuotaView(f.tracker, f.usage, quota));
+                         QuotaView(f.usage, quota));
   };
   const auto lists = [&](const quota::Quota& quota) {
     Lists asked;
