@@ -137,8 +137,9 @@ struct Account {
 // One for each quota of the store, as long as the store has the quota.
 class Accounts {
  public:
-  Accounts(base::Scheduler& scheduler, std::string by, accounting::CrowdOptions crowd)
-      : author{.by = std::move(by)}, scheduler_(scheduler), crowd_(crowd) {}
+  Accounts(base::Scheduler& scheduler, std::string by, accounting::CrowdOptions crowd,
+           base::Duration held)
+      : author{.by = std::move(by)}, hold(held), scheduler_(scheduler), crowd_(crowd) {}
 
   Account& Of(const quota::Quota& quota);
   // Null if the quota is gone, or was replaced by another one of the same name.
@@ -160,6 +161,7 @@ class Accounts {
   bool Count(Tally& tally) const;
 
   Author author;
+  base::Duration hold;  // how long reservations are held before the server is asked
 
  private:
   base::Scheduler& scheduler_;

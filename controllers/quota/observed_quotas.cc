@@ -32,7 +32,7 @@ ObservedQuotas::ObservedQuotas(const TrackingContext& context, const quota::Quot
       api_(api),
       stalls_(stalls),
       on_restored_(std::move(on_restored)),
-      accounts_(scheduler_, options.identity, options.crowd),
+      accounts_(scheduler_, options.identity, options.crowd, options.hold),
       log_(api.name, scheduler_),
       store_(api.name, listener, api.form),
       metrics_(NewInformerMetrics(context, context.name + "-quotas", api.resource)),

@@ -16,6 +16,7 @@
 #include "controllers/quota/account.h"
 #include "controllers/quota/base/controller_options.h"
 #include "controllers/quota/base/quota_store.h"
+#include "controllers/quota/base/reach.h"
 #include "controllers/quota/events/once_log.h"
 #include "controllers/usage/shared_watch.h"
 #include "controllers/usage/stall_detector.h"
@@ -39,6 +40,8 @@ class ObservedQuotas {
   [[nodiscard]] const QuotaStore& store() const { return store_; }
   [[nodiscard]] Accounts& accounts() { return accounts_; }
   [[nodiscard]] const Accounts& accounts() const { return accounts_; }
+  // Which of them reach a namespace, if they are namespaced.
+  [[nodiscard]] const Reach& own_namespace() const { return own_namespace_; }
   // Problems of these quotas, and of the resources that count for them.
   [[nodiscard]] OnceLog& log() { return log_; }
 
@@ -81,6 +84,7 @@ class ObservedQuotas {
   Accounts accounts_;
   OnceLog log_;
   QuotaStore store_;
+  OwnNamespace own_namespace_{store_};
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> quotas_;
   // namespaces that were read live while not Current()

@@ -10,12 +10,8 @@
 #include <string>
 
 #include "controllers/quota/base/controller_options.h"
-#include "controllers/quota/cluster/cluster_listener.h"
-#include "controllers/quota/cluster/cluster_reach.h"
-#include "controllers/quota/cluster/cluster_status.h"
-#include "controllers/quota/cluster/largest_namespaces.h"
-#include "controllers/quota/events/quota_reporter.h"
-#include "controllers/quota/quota_walk.h"
+#include "controllers/quota/observed_quotas.h"
+#include "controllers/quota/quota_changes.h"
 #include "controllers/quota/recounter.h"
 #include "controllers/quota/reservations.h"
 #include "controllers/quota/resync.h"
@@ -24,7 +20,7 @@
 
 namespace controllers {
 
-class QuotaController final : public QuotaListener, public UsageListener {
+class QuotaController final {
  public:
   // All references, and what `context` points to, must outlive the controller.
   QuotaController(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
@@ -33,7 +29,7 @@ class QuotaController final : public QuotaListener, public UsageListener {
                   queue::Observer& queue_observer = queue::NoObserver());
 
   // For ClusterQuotas: `listener` is told of changes until Run() returns. Call it before Run().
-  void SetClusterListener(ClusterListener* listener) { listener_ = listener; }
+  void SetClusterListener(ClusterListener* listener) { changes_.SetClusterListener(listener); }
   // Watches and reconciles until cancelled. Then finishes the writes that were sent.
   base::Task<void> Run();
 
@@ -48,7 +44,10 @@ class QuotaController final : public QuotaListener, public UsageListener {
   [[nodiscard]] const QuotaStore& store() const { return quotas_.store(); }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] const Accounts& accounts() const { return quotas_.accounts(); }
-  [[nodiscard]] const Reach& reach() const { return reach_; }
+  [[nodiscard]] const Reach& reach() const {
+    if (cluster_) return cluster_->reach;
+    return quotas_.own_namespace();
+  }
   // Where ClusterQuotas limit each resource; null if the quotas are namespaced.
   [[nodiscard]] const quota::LimitedPlaces* places() const {
     return cluster_ == nullptr ? nullptr : &cluster_->reach.places();
@@ -64,64 +63,42 @@ class QuotaController final : public QuotaListener, public UsageListener {
   [[nodiscard]] admission::QuotaBook& quota_book() { return reservations_; }
   [[nodiscard]] admission::ObjectBook& object_book() { return usage_; }
 
-  void OnQuota(const quota::Quota* before, const quota::Quota* after) override;
-  void OnQuotasSynced() override;
-  void OnUsageChange(const quota::Evaluator& evaluator, const quota::LedgerChange& change) override;
-  void OnResourceState(const quota::Evaluator& evaluator) override;
-  void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) override;
-  void OnClassState(const quota::Evaluator& evaluator) override;
-  void OnShown(std::string_view ns, const quota::Uid& uid) override;
-
   // `change` puts an evaluator of this resource into the quota API, or removes it. It is called
   // once.
-  void ChangeEvaluator(const api::GroupResource& resource, const std::function<void()>& change);
+  void ChangeEvaluator(const api::GroupResource& resource, const std::function<void()>& change) {
+    changes_.ChangeEvaluator(resource, change);
+  }
   // The answers of `guarded` have changed.
-  void OnGuards() { walk_.RecountAll(); }
+  void OnGuards() { changes_.RecountAll(); }
   // The set `exempt` has changed.
-  void OnExempt() { walk_.ReportAll(); }
+  void OnExempt() { changes_.ReportAll(); }
   // `leading` became true: all quotas are checked.
   void OnLeading() {
-    if (enforcement_) enforcement_->Restart();
-    walk_.ReportAll();
+    if (reporter_.enforcement() != nullptr) reporter_.enforcement()->Restart();
+    changes_.ReportAll();
   }
   // Sets the timeout of the slowest validating webhook of others. The API server may store an
   // object only after it, so reservations are held for longer.
   void SetSlowestWebhook(base::Duration slowest);
 
  private:
-  // What only quotas have that reach many namespaces.
-  struct Cluster {
-    explicit Cluster(QuotaController& of);
-    ClusterReach reach;
-    LargestNamespaces largest;
-    ClusterStatus status;
-  };
-
   base::Task<void> Work();
-  ClusterReach::Hooks ReachHooks();
-  std::unique_ptr<EnforcementWatch> NewEnforcement();
-  void NoticeConstraints();
 
   TrackingContext context_;
-  const quota::QuotaApi& api_;
   QuotaControllerOptions options_;
   StallDetector stalls_;
   ControllerObserver& observer_;
+  queue::AsyncQueue<api::ObjectKey> queue_;
+  QuotaChanges changes_;  // uses the members below, but not before its first call
   ObservedQuotas quotas_;
   Tracker tracker_;
   ObservedUsage usage_;
-  queue::AsyncQueue<api::ObjectKey> queue_;
-  std::unique_ptr<EnforcementWatch> enforcement_;  // null: this daemon does not enforce, or know
   QuotaReporter reporter_;
-  std::unique_ptr<Cluster> cluster_;  // null: the quotas are namespaced
-  OwnNamespace own_namespace_;
-  const Reach& reach_;
-  QuotaWalk walk_;
+  std::unique_ptr<ClusterQuotas> cluster_;  // null: the quotas are namespaced
   StatusWriter writer_;
   Reservations reservations_;
   Recounter recounter_;
   Resync resync_;
-  ClusterListener* listener_ = nullptr;
 };
 
 }  // namespace controllers

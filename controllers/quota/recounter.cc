@@ -78,7 +78,7 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   if (!options_.Leads() && takes_back) co_return co_await WriteList(*found, true);
   if (!options_.Leads()) {
     // Without asking the server. A new leader holds them again.
-    account.external.Lapse(scheduler_.Now(), holds_.usual);
+    account.external.Lapse(scheduler_.Now(), quotas_.accounts().hold);
     co_return LookAt(NextLook(account, count, false), "following");
   }
   if (waits) co_return Outcome{"postponed", options_.first_count_patience};
@@ -91,10 +91,10 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   const QuotaView view = QuotaView(usage_, quota);
   const ReservationList* const list = account.listed();
   const Questions::Outcome settled = account.questions.Settle(
-      scheduler_.Now(), list, account.first_seen, account.external, holds_, view);
+      scheduler_.Now(), list, account.first_seen, account.external, holds(), view);
   NoticeExpired(quota, account, settled);
   Question question = account.questions.Due(scheduler_.Now(), list, account.first_seen,
-                                            account.external, holds_, view);
+                                            account.external, holds(), view);
   if (!question.empty()) co_return co_await Ask(std::move(quota), std::move(question));
   // Our watches have not reached the floor of an earlier recount, so our count may miss objects.
   // Taking back our own grants needs no count.
@@ -321,7 +321,7 @@ void Recounter::NoticeExpired(const quota::Quota& quota, const Account& account,
   if (outcome.external == 0) return;
   observer_.OnExternalChargesExpired(outcome.external);
   const auto last = account.own.last_grant();
-  if (!last || scheduler_.Now() - *last > 2 * holds_.usual) return;
+  if (!last || scheduler_.Now() - *last > 2 * quotas_.accounts().hold) return;
   quotas_.log().Set(
       "charging of", quota.key.ToString(),
       "somebody else charges usage that no object accounts for; if the API server's own "
@@ -347,10 +347,10 @@ base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& co
   } else if (count.behind_until <= now && account.own.MustTakeBack(now, account.known())) {
     at_due(now + accounting::kLooksAgain);  // a burst may end during a write, when nobody looks
   }
-  if (const auto oldest = account.external.Oldest()) at_due(*oldest + holds_.usual);
+  if (const auto oldest = account.external.Oldest()) at_due(*oldest + quotas_.accounts().hold);
   if (leads) {
     for (const accounting::Reservation& entry : account.known().entries()) {
-      at_due(account.first_seen.Of(entry).value_or(now) + holds_.Of(entry));
+      at_due(account.first_seen.Of(entry).value_or(now) + holds().Of(entry));
     }
     if (account.over_since) next = std::min(next, *account.over_since + accounting::kTidies);
   }

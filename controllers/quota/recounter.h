@@ -42,13 +42,9 @@ class Recounter {
         reporter_(reporter),
         observer_(observer),
         cluster_(cluster),
-        asker_(context, tracker),
-        holds_{options.hold} {}
+        asker_(context, tracker) {}
 
   base::Task<Outcome> Reconcile(api::ObjectKey key);
-  // Sets how long reservations are held from now on.
-  void SetHold(base::Duration hold) { holds_.usual = hold; }
-  [[nodiscard]] base::Duration hold() const { return holds_.usual; }
 
  private:
   // What a recount may write.
@@ -65,6 +61,7 @@ class Recounter {
     std::vector<std::string> unguarded;   // by admission, in some namespace of the quota
   };
 
+  [[nodiscard]] Questions::Holds holds() const { return {quotas_.accounts().hold}; }
   QuotaCount Count(const quota::Quota& quota);
   // `takes_back`: also takes back grants of this process that no request needs. `may_write`: a
   // write that hard or used need may be made now; otherwise the other fields of the status, which
@@ -105,7 +102,6 @@ class Recounter {
   ControllerObserver& observer_;
   const ClusterStatus* cluster_;
   Asker asker_;
-  Questions::Holds holds_;
 };
 
 }  // namespace controllers

@@ -171,10 +171,10 @@ QuotaCondition ClusterStatus::Ready(const quota::Quota& quota, const QuotaCondit
                                     const std::vector<std::string>& unguarded) const {
   const json::Value* before = FindCondition(quota.further_status.Find("conditions"), "Ready");
   const std::string_view reason = before != nullptr ? before->StringAt({"reason"}) : "";
-  if (enforcement_ != nullptr) {
+  if (const EnforcementWatch* const enforcement = reporter_.enforcement()) {
     const std::string_view stored =
         reason == kNotEnforced ? before->StringAt({"message"}) : std::string_view();
-    std::string why = enforcement_->WhyNot(quota).value_or(std::string(stored));
+    std::string why = enforcement->WhyNot(quota).value_or(std::string(stored));
     if (!why.empty()) return {"Ready", false, std::string(kNotEnforced), std::move(why)};
   }
   if (const auto flaw = reach_.tree().FlawOf(quota.key.name)) {

@@ -32,16 +32,9 @@ class ClusterStatus {
   // A missing part of a guarantee is reported after this time.
   static constexpr base::Duration kLasts = std::chrono::seconds(10);
 
-  // `enforcement` is null if it is not known whether the quotas are enforced.
   ClusterStatus(const ClusterReach& reach, const QuotaStore& store, const QuotaReporter& reporter,
-                const LargestNamespaces& largest, const EnforcementWatch* enforcement,
-                const QuotaControllerOptions& options)
-      : reach_(reach),
-        store_(store),
-        reporter_(reporter),
-        largest_(largest),
-        enforcement_(enforcement),
-        options_(options) {}
+                const LargestNamespaces& largest, const QuotaControllerOptions& options)
+      : reach_(reach), store_(store), reporter_(reporter), largest_(largest), options_(options) {}
 
   // Returns the fields beside `desired`. The names in `unknown` could not be counted, and admission
   // does not guard those in `unguarded` yet, in some namespace. A field whose value is unknown now
@@ -72,7 +65,6 @@ class ClusterStatus {
   const QuotaStore& store_;
   const QuotaReporter& reporter_;
   const LargestNamespaces& largest_;
-  const EnforcementWatch* const enforcement_;
   const QuotaControllerOptions& options_;
 };
 

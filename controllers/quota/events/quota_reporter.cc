@@ -44,21 +44,27 @@ ConditionPatience PatienceFor(const base::BackoffOptions& pauses) {
 
 QuotaReporter::QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
                              const QuotaControllerOptions& options, const QuotaStore& store,
-                             const Tracker& tracker, const EnforcementWatch* enforcement,
-                             std::function<bool()> server_away,
+                             const Tracker& tracker, std::function<bool()> server_away,
                              std::function<void(const api::ObjectKey& key)> on_told)
     : context_(context),
       api_(api),
       options_(options),
       store_(store),
       tracker_(tracker),
-      enforcement_(enforcement),
       server_away_(std::move(server_away)),
       on_told_(std::move(on_told)),
       conditions_(PatienceFor(context.reflector.backoff)),
       due_(*context.scheduler),
       wake_(context.scheduler->NewAlarm()),
-      log_lines_(kLogLines) {}
+      log_lines_(kLogLines) {
+  if (!options.unenforced) return;
+  // ClusterQuotas have a condition that says so, and their events repeat it.
+  const auto look = [this](const api::ObjectKey& key) {
+    api_.form.cluster ? on_told_(key) : LookSoon(key);
+  };
+  enforcement_ = std::make_unique<EnforcementWatch>(*context.scheduler, options.unenforced, tracker,
+                                                    store, look);
+}
 
 void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (after == nullptr) {
@@ -155,7 +161,7 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
   Flaws flaws{.exempt = options_.exempt->contains(key.ns),
               .unwritable = unwritable == unwritable_.end() ? "" : unwritable->second,
               .not_in_force = NotInForceOf(quota->further_status.Find("conditions"))};
-  if (enforcement_ != nullptr) {
+  if (enforcement_ && !api_.form.cluster) {
     const std::string why = enforcement_->WhyNot(*quota).value_or("");
     flaws.not_in_force = why.empty() ? NotInForce() : NotInForce{std::string(kNotEnforced), why};
   }

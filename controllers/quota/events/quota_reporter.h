@@ -27,13 +27,12 @@ namespace controllers {
 class QuotaReporter {
  public:
   // All references must outlive the reporter. Without a recorder of events in the context,
-  // conditions are only kept for the metrics. `enforcement`: whether quotas without conditions are
-  // enforced; null: it is not reported. `server_away`: true if the quotas themselves cannot be
-  // watched. `on_told`: the events that hold for a quota (QuotaConditions::ToldOf) have changed.
+  // conditions are only kept for the metrics. `server_away`: true if the quotas themselves cannot
+  // be watched. `on_told`: the events that hold for a quota (QuotaConditions::ToldOf) have changed,
+  // or whether it is enforced.
   QuotaReporter(const TrackingContext& context, const quota::QuotaApi& api,
                 const QuotaControllerOptions& options, const QuotaStore& store,
-                const Tracker& tracker, const EnforcementWatch* enforcement,
-                std::function<bool()> server_away,
+                const Tracker& tracker, std::function<bool()> server_away,
                 std::function<void(const api::ObjectKey& key)> on_told);
 
   // As QuotaListener::OnQuota().
@@ -51,6 +50,9 @@ class QuotaReporter {
   base::Task<void> Run();
 
   [[nodiscard]] const QuotaConditions& conditions() const { return conditions_; }
+  // Whether the quotas are enforced; null if this daemon does not enforce them, or cannot know.
+  // Somebody must run it.
+  [[nodiscard]] EnforcementWatch* enforcement() const { return enforcement_.get(); }
 
  private:
   bool LookAtSomeDue();
@@ -67,9 +69,9 @@ class QuotaReporter {
   const QuotaControllerOptions& options_;
   const QuotaStore& store_;
   const Tracker& tracker_;
-  const EnforcementWatch* enforcement_;
   std::function<bool()> server_away_;
   std::function<void(const api::ObjectKey& key)> on_told_;
+  std::unique_ptr<EnforcementWatch> enforcement_;
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;
   std::map<api::ObjectKey, std::vector<Obstacle>> unreadable_;
