@@ -24,7 +24,7 @@ TEST_CASE("floors: the floor includes all namespaces and their labels", "[contro
   f.RunFor(1s);
   const quota::Quota own = QuotaOf({"team-a", "q"}, {"pods"});
   CHECK(QuotaView(f.usage, own).Newest("pods") == in_b);
-  const QuotaView view(f.tracker, f.usage, f.red);
+  const QuotaView view(f.usage, f.red);
   CHECK(view.Newest("pods") == in_b);
   CHECK(view.Reaches("pods", in_b));
   CHECK_FALSE(view.Follows("namespaces"));
@@ -49,7 +49,7 @@ TEST_CASE("floors: a floor is asked about once it was not reached for long", "[c
   f.Track(f.red);
   f.cluster.Put(kPods, Pod("a", "team-a"));
   f.RunFor(1s);
-  const QuotaView view(f.tracker, f.usage, f.red);
+  const QuotaView view(f.usage, f.red);
   controllers::Questions questions;
   accounting::ReservationList list;
   list.floor["pods"] = "1000000";
@@ -80,7 +80,7 @@ TEST_CASE("floors: a void floor is replaced by what the server has", "[controlle
   Labels labels;
   labels.count = 1'001;
   f.usage.SetLabels(&labels);
-  const QuotaView view(f.tracker, f.usage, f.red);
+  const QuotaView view(f.usage, f.red);
   controllers::Questions questions;
   accounting::ReservationList list;
   list.floor = {{"namespaces", "1000000"}, {"pods", "1000000"}, {"secrets", "1000000"}};

@@ -93,7 +93,7 @@ TEST_CASE("groups: an object is looked for in the namespace that its entry names
   f.cluster.Put(kPods, Pod("a", "team-a"));
   const std::string last = f.cluster.Put(kPods, Pod("b", "team-b"));
   f.RunFor(1s);
-  const QuotaView view(f.tracker, f.usage, f.red);
+  const QuotaView view(f.usage, f.red);
   CHECK(view.HasShown({"pods", "team-a", UidOf("a")}));
   CHECK_FALSE(view.HasShown({"pods", "team-b", UidOf("a")}));
   CHECK_FALSE(view.HasShown({"pods", "", UidOf("a")}));
@@ -103,7 +103,7 @@ TEST_CASE("groups: an object is looked for in the namespace that its entry names
   CHECK(view.HasShownVersion({"pods", "team-b", UidOf("b")}, last));
 
   const quota::Quota own = QuotaOf({"team-a", "q"}, {"pods"});
-  const QuotaView of_own(f.tracker, f.usage, own);
+  const QuotaView of_own(f.usage, own);
   CHECK(of_own.HasShown({"pods", "", UidOf("a")}));
   CHECK_FALSE(of_own.HasShown({"pods", "", UidOf("b")}));
 }
@@ -119,7 +119,7 @@ TEST_CASE("groups: an object in a namespace that was not shown counts as not sho
   Labels labels;
   labels.hidden = "team-b";
   f.usage.SetLabels(&labels);
-  const QuotaView view(f.tracker, f.usage, f.red);
+  const QuotaView view(f.usage, f.red);
   const accounting::ObjectRef object{.of = "pods", .ns = "team-b", .uid = UidOf("b")};
   CHECK_FALSE(view.HasShown(object));
   CHECK_FALSE(view.IsPast(object, "1"));
