@@ -38,23 +38,21 @@ void KeepLargest(Accounts::Tally& tally, const api::ObjectKey& key, std::size_t 
 
 }  // namespace
 
-const accounting::ReservationList& Account::known() const {
-  static const accounting::ReservationList none;
-  return list ? *list : none;
-}
-
 bool Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quota::Quota& quota,
                       bool skipped, const accounting::Counted& counted) {
   at_least_seen_.reset();
-  const auto recorded = list ? std::optional(list->writes) : std::nullopt;
-  // The server was restored. What the list had came later, so it is not stored any more.
+  const auto recorded = listed() != nullptr ? std::optional(known().writes) : std::nullopt;
   const bool restored =
       before != nullptr && api::IsKnownOlder(quota.resource_version, before->resource_version);
-  if (restored) list.reset();
-  TakeList(now, quota.reservations);
+  if (restored) list.OnRestored();
+  if (pending_ != nullptr && !pending_->text.empty() && pending_->text == quota.reservations) {
+    list.TakeOurs(pending_->list);  // known without parsing
+  } else {
+    list.Take(now, quota.reservations, uid);
+  }
   const accounting::ReservationList* const stands = listed();
   questions.OnList(stands);
-  turn.OnList(now, known(), author_->by);
+  writes.turn.OnList(now, known(), author_->by);
   first_seen.See(now, known());
   const bool answered = pending_ != nullptr && pending_->answer == quota.resource_version;
   const bool alike = pending_ != nullptr && pending_->status == quota.status;
@@ -81,45 +79,8 @@ bool Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
   const bool ours = answered || alike || (stands != nullptr && recorded != stands->writes);
   const bool lowered =
       before != nullptr && !ours && AnyLower(before->status.used, quota.status.used);
-  if (lowered && not_before <= now) not_before = now + accounting::kContradicts;
+  if (lowered && writes.not_before <= now) writes.not_before = now + accounting::kContradicts;
   return answered;
-}
-
-void Account::TakeList(base::TimePoint now, const std::string& text) {
-  rejected.clear();
-  std::optional<accounting::ReservationList> taken;
-  const bool ours = pending_ != nullptr && !text.empty() && pending_->text == text;
-  if (ours) taken = pending_->list;  // known without parsing
-  const std::optional<Later> before = std::exchange(later, std::nullopt);
-  if (!ours && !text.empty()) taken = Parse(now, text);
-  if (later && before && before->text == later->text) later->until = before->until;
-  // A later version reads our lists. So its list has what is still needed of the one that we know.
-  lost = !taken && !later && !known().entries().empty();
-  if (!ours && taken && TakeForgedFrom(*taken)) lost = true;
-  if (taken || !lost) list = std::move(taken);
-}
-
-// Whoever forged an entry of ours may have removed others. The processes that are not named in it
-// take the rest of the list, and may have added to it since.
-bool Account::TakeForgedFrom(accounting::ReservationList& shown) {
-  const auto is_forged = [&](const auto& e) { return e.by == author_->by && e.n > author_->n; };
-  if (std::erase_if(shown.entries(), is_forged) == 0) return false;
-  rejected = "an entry in our name that we have not written";
-  for (const accounting::Reservation& entry : known().entries()) {
-    if (shown.Find(entry.by, entry.n) == nullptr) shown.Add(entry);
-  }
-  return true;
-}
-
-std::optional<accounting::ReservationList> Account::Parse(base::TimePoint now,
-                                                          const std::string& text) {
-  auto parsed = accounting::ReservationList::Parse(text, uid);
-  if (parsed) return std::move(*parsed);
-  rejected = parsed.error().message;
-  if (parsed.error().Is(base::ErrorCode::kInvalid)) {
-    later = {.text = std::hash<std::string>()(text), .until = now + accounting::kLaterFormat};
-  }
-  return std::nullopt;
 }
 
 void Account::OnAppeared(base::TimePoint now, accounting::Growth growth) {
@@ -136,7 +97,7 @@ const quota::Quota& Account::AtLeastSeen(const quota::Quota& quota) {
     return at_least_seen_->status;
   };
   for (const auto& [name, used] : quota.status.used) {
-    const quota::Quantity* more = seen.Find(name);
+    const quota::Quantity* more = cluster.seen.Find(name);
     if (more != nullptr && *more > used) status().used.Set(name, *more);
   }
   // A write of another version cannot be made any more, or was made.
@@ -148,11 +109,11 @@ const quota::Quota& Account::AtLeastSeen(const quota::Quota& quota) {
 
 bool Account::IsPlausible(const quota::ResourceList& used,
                           const quota::ResourceList& desired) const {
-  if (!list || list->used != used || appeared.empty()) return false;
+  if (listed() == nullptr || known().used != used || appeared.empty()) return false;
   const quota::ResourceList raised = quota::Excess(desired, used);
   return quota::Excess(used, desired).empty() && used.size() == desired.size() &&
          quota::Excess(raised, appeared).empty() &&
-         quota::Excess(raised, list->Unassigned()).empty();
+         quota::Excess(raised, known().Unassigned()).empty();
 }
 
 Account* Accounts::Find(const quota::Quota& quota) {
@@ -179,9 +140,9 @@ bool Accounts::Count(Tally& tally) const {
   auto account = accounts_.upper_bound(tally.place);
   for (int i = 0; account != accounts_.end() && i < kQuotasAStep; ++i, ++account) {
     tally.place = account->first;
-    if (account->second.later) ++tally.later;
-    if (!account->second.list) continue;
-    const accounting::ReservationList& list = *account->second.list;
+    if (account->second.list.later_until()) ++tally.later;
+    if (account->second.listed() == nullptr) continue;
+    const accounting::ReservationList& list = account->second.known();
     std::size_t reservations = 0;
     for (const accounting::Reservation& entry : list.entries()) {
       reservations += std::max<std::size_t>(1, entry.objects.size());

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "controllers/quota/known_list.h"
 #include "controllers/quota/pending_write.h"
 #include "controllers/quota/questions.h"
 #include "pkg/accounting/external_charges.h"
@@ -21,12 +22,36 @@
 
 namespace controllers {
 
+// When the status may be written again.
+struct StatusWrites {
+  bool postponed = false;                     // a recount waits for the gate
+  bool conflict_unread = false;               // the quota was not read after the last conflict
+  std::optional<base::TimePoint> over_since;  // some entries have ended and are still in the list
+  base::TimePoint not_before{};               // no recount is written before this time
+  base::TimePoint paid_until{};  // each written recount advances it (limits the rate of writes)
+  accounting::WritePace pace;    // limits the bytes of our writes
+  accounting::WriteTurn turn;    // shares the writes with other processes
+};
+
+// What is remembered of a ClusterQuota only.
+struct ClusterMemory {
+  // The usage that was observed and reserved at the last look. If a namespace joins by its labels,
+  // its usage is in here before it is in `used`.
+  quota::ResourceList seen;
+  std::optional<base::TimePoint> missing_since;  // a part of its guarantee is missing
+  base::TimePoint further_due{};                 // deferrable fields of the status wait until then
+  base::TimePoint children_told{};               // children are not enqueued again before this time
+};
+
 // There is one for each quota, so what is seldom there takes no room: pointers, and lists, which
 // allocate nothing while they are empty.
 struct Account {
   // `author` must outlive it.
   Account(base::Scheduler& scheduler, Author& author, const accounting::CrowdOptions& crowd)
-      : gate(std::make_shared<base::Gate>(scheduler)), own(author, crowd), author_(&author) {}
+      : gate(std::make_shared<base::Gate>(scheduler)),
+        list(author),
+        own(author, crowd),
+        author_(&author) {}
 
   // The quota has changed. `counted` returns what is observed and reserved. `skipped`: some
   // versions of the quota may not have been shown. Returns true for the answer of our own write.
@@ -65,11 +90,9 @@ struct Account {
   [[nodiscard]] bool IsPlausible(const quota::ResourceList& used,
                                  const quota::ResourceList& desired) const;
   // The list; empty if there is none.
-  [[nodiscard]] const accounting::ReservationList& known() const;
+  [[nodiscard]] const accounting::ReservationList& known() const { return list.known(); }
   // The same; null if there is none.
-  [[nodiscard]] const accounting::ReservationList* listed() const {
-    return list ? &*list : nullptr;
-  }
+  [[nodiscard]] const accounting::ReservationList* listed() const { return list.Find(); }
   // The quota whose `used` decisions rely on.
   [[nodiscard]] const quota::Quota& Decisive(const quota::Quota& quota) const {
     return decisive ? *decisive : quota;
@@ -79,56 +102,25 @@ struct Account {
   // waits for that answer, because the writer holds the gate, and is decided again.
   [[nodiscard]] const quota::Quota& AtLeastSeen(const quota::Quota& quota);
 
-  std::string uid;
-  std::shared_ptr<base::Gate> gate;                 // the writer of the status holds it
-  bool postponed = false;                           // a recount waits for the gate
-  std::optional<accounting::ReservationList> list;  // of the quota in the store, unless it is lost
-  // Somebody removed or overwrote the list while it had reservations, or forged an entry in our
-  // name. Their objects may be stored, or be on their way. So `list` has what the last good one
-  // had, and the next write stores it. This is also true after a void floor in `list` was replaced.
-  bool lost = false;
-  std::string rejected;  // why the stored text, or an entry in it, is not taken
-  // True while a list of a later version of this program stands in the quota. Its format says that
-  // this version must not write it. So nobody here writes the quota until that list has stayed the
-  // same for kLaterFormat: then all of its reservations are over, and it is taken for none.
+  // As KnownList::later_until().
   [[nodiscard]] bool DefersToLater(base::TimePoint now) const {
-    return later && now < later->until;
+    return now < list.later_until().value_or(now);
   }
+
+  std::string uid;
+  std::shared_ptr<base::Gate> gate;  // the writer of the status holds it
+  KnownList list;
   std::unique_ptr<quota::Quota> decisive;  // null: as the quota in the store
-  // Of a ClusterQuota: the usage that was observed and reserved at the last look. If a namespace
-  // joins by its labels, its usage is in here before it is in `used`.
-  quota::ResourceList seen;
   accounting::FirstSeen first_seen;
   accounting::ExternalCharges external;
   OwnReservations own;
   Questions questions;
   quota::ResourceList appeared;  // usage without an entry, while an unassigned entry exists
-  std::optional<base::TimePoint> over_since;  // some entries have ended and are still in the list
-  base::TimePoint not_before{};               // no recount is written before this time
-  base::TimePoint paid_until{};     // each written recount advances it (limits the rate of writes)
-  accounting::WritePace pace;       // limits the bytes of our writes
-  accounting::WriteTurn turn;       // shares the writes with other processes
-  bool conflict_unread = false;     // the quota was not read after the last conflict
-  base::TimePoint further_due{};    // deferrable fields of the status wait until then
-  base::TimePoint children_told{};  // children are not enqueued again before this time
-  // Of a ClusterQuota: since when a part of its guarantee is missing.
-  std::optional<base::TimePoint> missing_since;
-  // A list of a later format, and until when this process leaves it alone.
-  struct Later {
-    std::size_t text = 0;  // its hash: whoever changes it is still running
-    base::TimePoint until;
-  };
-  std::optional<Later> later;
+  StatusWrites writes;
+  ClusterMemory cluster;
 
  private:
   Draft End(PendingWrite write);
-  void TakeList(base::TimePoint now, const std::string& text);
-  // Sets `rejected` if it returns nothing.
-  std::optional<accounting::ReservationList> Parse(base::TimePoint now, const std::string& text);
-  // Removes the entries in our name that we have not written, and adds those that we know instead.
-  // Returns true if there were some. Then sets `rejected`.
-  bool TakeForgedFrom(accounting::ReservationList& shown);
-
   Author* author_;
   const Draft* pending_ = nullptr;               // of the write that has no outcome yet
   std::unique_ptr<quota::Quota> at_least_seen_;  // what AtLeastSeen() returned, if that differs

@@ -73,7 +73,7 @@ Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
   }
   DropOlder(standing.list, author_->by, last, view);
   // The first list says, through `external`, how much of `used` our view has shown.
-  if (!list) accounting::RaiseFloor(standing.list, view.floor_resources(), view);
+  if (listed() == nullptr) accounting::RaiseFloor(standing.list, view.floor_resources(), view);
   standing.list.external = external.ToRecord(quota.status.used, listed(), leads);
   if (standing.list.Merge({}, author_->by, author_->n + 1)) ++author_->n;
   auto& burst = reserved.burst;
@@ -115,7 +115,7 @@ PendingWrite Account::Begin(base::TimePoint now, Draft draft) {
   draft.list.used = draft.status.used;
   draft.list.writes = known().writes + 1;
   draft.text = ListOf(draft);
-  pace.OnWrite(now, draft.text.size());
+  writes.pace.OnWrite(now, draft.text.size());
   auto pending = std::make_unique<Draft>(std::move(draft));
   pending_ = pending.get();
   return PendingWrite(std::move(pending));
@@ -132,25 +132,25 @@ void Account::Commit(base::TimePoint now, PendingWrite write, const quota::Quota
                      const quota::Quota& known, const accounting::Counted& counted) {
   Draft made = End(std::move(write));
   // Without an answer the time says nothing about a round trip.
-  if (!made.answer.empty()) turn.OnWritten(now, now - made.began);
+  if (!made.answer.empty()) writes.turn.OnWritten(now, now - made.began);
   own.TookBack(made.taken_back);
   if (made.reserved) own.Commit(now, std::move(*made.reserved));
   if (!made.recounts) return;
-  if (!list) {  // a list records what was written
+  if (listed() == nullptr) {  // a list records what was written
     external.OnWritten(written.status.used);
     external.OnStatus(now, known.status.used, nullptr, false, counted);
   }
   const bool last = written.resource_version == known.resource_version;
   if (last) external.OnFirstCount(now, known.status.used, listed(), counted);
-  if (known.cluster) seen = counted();
-  over_since.reset();
+  if (known.cluster) cluster.seen = counted();
+  writes.over_since.reset();
 }
 
 // What the watch showed during the write may have been an external charge.
 void Account::Abort(base::TimePoint now, PendingWrite write, PendingWrite::Outcome outcome,
                     const quota::Quota& known, const accounting::Counted& counted) {
   const Draft draft = End(std::move(write));
-  if (!list) external.OnStatus(now, known.status.used, nullptr, false, counted);
+  if (listed() == nullptr) external.OnStatus(now, known.status.used, nullptr, false, counted);
   if (outcome == PendingWrite::Outcome::kUnknown) external.OnUnanswered(draft.status.used);
 }
 

@@ -41,7 +41,7 @@ void QuotaChanges::OnQuota(const quota::Quota* before, const quota::Quota* after
   const auto counted = [&] { return QuotaView(usage_, *after).Counted(account.known()); };
   const bool ours = account.OnQuota(scheduler_.Now(), before, *after,
                                     before == nullptr || !quotas_.store().in_order(), counted);
-  quotas_.log().Set("list of", after->key.ToString(), account.rejected);
+  quotas_.log().Set("list of", after->key.ToString(), account.list.rejected());
   quotas_.log().Set("stored status of", after->key.ToString(), after->garbage.why);
   if (cluster_ && (before == nullptr || before->status != after->status)) {
     cluster_->largest.OnUsed(after->key);
@@ -184,7 +184,7 @@ void QuotaChanges::OnParent(const std::string& parent) {
   const quota::Quota* const quota = quotas_.store().Find({"", parent});
   const auto* const place = cluster_->reach.tree().Place(parent);
   if (quota == nullptr || place == nullptr || place->below.empty()) return;
-  if (scheduler_.Now() < quotas_.accounts().Of(*quota).children_told) return;
+  if (scheduler_.Now() < quotas_.accounts().Of(*quota).cluster.children_told) return;
   const auto telling = telling_.try_emplace(parent).first;
   if (Tell(*telling)) {
     wake_->Wake();
@@ -210,7 +210,7 @@ bool QuotaChanges::Tell(Telling::value_type& telling) {
   }
   const bool more = child != place->below.end();
   // While children are left, nothing begins anew.
-  quotas_.accounts().Of(*quota).children_told =
+  quotas_.accounts().Of(*quota).cluster.children_told =
       more ? base::TimePoint::max() : scheduler_.Now() + period;
   return more;
 }

@@ -53,11 +53,11 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   if (found == nullptr) co_return Outcome{};  // deleted: nothing to do
   Account& account = quotas_.accounts().Of(*found);
   if (account.gate->busy()) {  // admission is writing, and enqueues the quota afterwards
-    account.postponed = true;
+    account.writes.postponed = true;
     co_return Outcome{"postponed"};
   }
   if (account.DefersToLater(scheduler_.Now())) {
-    co_return Outcome{"postponed", account.later->until - scheduler_.Now()};
+    co_return Outcome{"postponed", *account.list.later_until() - scheduler_.Now()};
   }
   QuotaCount count = Count(*found);
   // A name enters status.hard together with its first count, if the count is expected soon.
@@ -72,9 +72,9 @@ base::Task<Recounter::Outcome> Recounter::Reconcile(api::ObjectKey key) {
   };
   const quota::ResourceList& used = found->status.used;
   if (!waits) account.external.OnFirstCount(scheduler_.Now(), used, account.listed(), counted);
-  if (!waits && found->cluster) account.seen = counted();
+  if (!waits && found->cluster) account.cluster.seen = counted();
   account.external.Lead(scheduler_.Now(), options_.Leads(), used, account.listed(), counted);
-  if (account.lost) co_return co_await WriteList(*found, false);
+  if (account.list.lost()) co_return co_await WriteList(*found, false);
   if (!options_.Leads() && takes_back) co_return co_await WriteList(*found, true);
   if (!options_.Leads()) {
     // Without asking the server. A new leader holds them again.
@@ -105,10 +105,11 @@ base::Task<Recounter::Outcome> Recounter::Lead(quota::Quota quota, QuotaCount co
   const base::TimePoint earliest = EarliestWrite(account);
   const bool may_write = earliest <= scheduler_.Now();
   Recount recount = Plan(quota, account, count, view, takes_back, may_write);
-  if (!recount.over) account.over_since.reset();
-  if (recount.over && !account.over_since) account.over_since = scheduler_.Now();
+  if (!recount.over) account.writes.over_since.reset();
+  if (recount.over && !account.writes.over_since) account.writes.over_since = scheduler_.Now();
   const bool tidies =
-      recount.over && (takes_back || scheduler_.Now() - *account.over_since >= accounting::kTidies);
+      recount.over &&
+      (takes_back || scheduler_.Now() - *account.writes.over_since >= accounting::kTidies);
   // Any write removes ended entries. If there is no other write, kTidies delays one that only
   // removes them.
   if (recount.differs || tidies) {
@@ -129,7 +130,7 @@ Recounter::Recount Recounter::Plan(const quota::Quota& quota, Account& account,
   Recount recount;
   if (takes_back) recount.draft.taken_back = account.own.TakeBack(next);
   accounting::Settle(next.list, view);
-  recount.over = account.list && next.list.entries() != account.list->entries();
+  recount.over = account.listed() != nullptr && next.list.entries() != account.known().entries();
   const quota::ResourceList open = accounting::Outstanding(next.list, view);
   quota::ResourceList held = account.external.Held();
   held.Add(open);
@@ -139,7 +140,7 @@ Recounter::Recount Recounter::Plan(const quota::Quota& quota, Account& account,
       quota::DesiredStatus(in_force ? *in_force : quota, count.observed, held);
   HoldOut(quota, desired);
   CheckCovers(desired.used, open, count.observed);
-  const bool recorded = !account.list || account.list->used == desired.used;
+  const bool recorded = account.listed() == nullptr || account.known().used == desired.used;
   const bool plausible = !takes_back && quota.garbage.why.empty() &&
                          desired.hard == quota.status.hard &&
                          account.IsPlausible(quota.status.used, desired.used);
@@ -161,15 +162,15 @@ void Recounter::AddFurther(const quota::Quota& quota, Account& account, const Qu
   const base::TimePoint now = scheduler_.Now();
   recount.draft.further =
       cluster_->Of(quota, recount.draft.status, count.observed.unknown, unguarded,
-                   {.now = now, .wall = scheduler_.WallNow()}, account.missing_since);
+                   {.now = now, .wall = scheduler_.WallNow()}, account.cluster.missing_since);
   const json::Object& further = recount.draft.further;
   if (recount.differs) return;
   if (!quota::FurtherDifference(quota.further_status, further).empty()) {
-    recount.differs = account.further_due <= now || ClusterStatus::IsUrgent(quota, further);
-    if (!recount.differs) recount.waits_until = account.further_due;
+    recount.differs = account.cluster.further_due <= now || ClusterStatus::IsUrgent(quota, further);
+    if (!recount.differs) recount.waits_until = account.cluster.further_due;
   }
-  if (!account.missing_since) return;
-  const base::TimePoint lasts = *account.missing_since + ClusterStatus::kLasts;
+  if (!account.cluster.missing_since) return;
+  const base::TimePoint lasts = *account.cluster.missing_since + ClusterStatus::kLasts;
   if (lasts > now) recount.waits_until = std::min(recount.waits_until, lasts);
 }
 
@@ -219,19 +220,21 @@ quota::Quota Recounter::InForce(const quota::Quota& quota, const Pending& pendin
 
 base::TimePoint Recounter::EarliestWrite(const Account& account) const {
   const base::Duration ahead = options_.write_interval * (options_.write_burst - 1);
-  return std::max({account.not_before, account.paid_until - ahead, account.pace.ForRecount(),
-                   account.turn.Next(scheduler_.Now())});
+  const StatusWrites& writes = account.writes;
+  return std::max({writes.not_before, writes.paid_until - ahead, writes.pace.ForRecount(),
+                   writes.turn.Next(scheduler_.Now())});
 }
 
 base::TimePoint Recounter::PaidUntil(const Account& account) const {
-  return std::max(account.paid_until, scheduler_.Now()) + options_.write_interval;
+  return std::max(account.writes.paid_until, scheduler_.Now()) + options_.write_interval;
 }
 
 base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCount count) {
   const quota::Quota quota = recount.draft.quota;
   Account& writing = quotas_.accounts().Of(quota);
-  writing.paid_until = PaidUntil(writing);
-  if (cluster_ != nullptr) writing.further_due = scheduler_.Now() + cluster_->PeriodOf(quota);
+  writing.writes.paid_until = PaidUntil(writing);
+  if (cluster_ != nullptr)
+    writing.cluster.further_due = scheduler_.Now() + cluster_->PeriodOf(quota);
   const auto written = co_await Write(std::move(recount.draft));
   if (!written) co_return AfterFailedWrite(quota.key, written.error());
   VLOG(1) << "status written quota_api=" << quotas_.api().name << " quota=" << quota.key.ToString()
@@ -244,12 +247,13 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
 
 base::Task<Recounter::Outcome> Recounter::WriteList(quota::Quota quota, bool takes_back) {
   Account& account = quotas_.accounts().Of(quota);
-  const base::TimePoint earliest = takes_back ? account.pace.ForRecount() : EarliestWrite(account);
+  const base::TimePoint earliest =
+      takes_back ? account.writes.pace.ForRecount() : EarliestWrite(account);
   if (earliest > scheduler_.Now()) co_return Outcome{"postponed", earliest - scheduler_.Now()};
   Draft draft = account.StoreAgain(quota, takes_back, options_.Leads());
   const bool same = draft.list.entries() == account.known().entries();
   if (takes_back && same) co_return Outcome{"following", kAtOnce};
-  if (!takes_back) account.paid_until = PaidUntil(account);
+  if (!takes_back) account.writes.paid_until = PaidUntil(account);
   const auto written = co_await Write(std::move(draft));
   if (written) co_return Outcome{"written", kAtOnce};
   co_return AfterFailedWrite(quota.key, written.error());
@@ -302,10 +306,9 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
   const quota::Quota& known = *quotas_.store().Find(quota.key);
   const QuotaView view = QuotaView(usage_, known);
   const bool same = known.reservations == quota.reservations;
-  const Questions::Outcome outcome =
-      account->questions.Take(scheduler_.Now(), question, told.answers, asked,
-                              account->list ? &*account->list : nullptr, same, view);
-  if (outcome.replaced) account->lost = true;
+  const Questions::Outcome outcome = account->questions.Take(
+      scheduler_.Now(), question, told.answers, asked, account->list.Find(), same, view);
+  if (outcome.replaced) account->list.OnRepaired();
   for (const auto& [resource, version] : outcome.unseen) tracker_.Await(resource, version);
   NoticeExpired(known, *account, outcome);
   co_return Outcome{"postponed", kAtOnce};
@@ -352,7 +355,8 @@ base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& co
     for (const accounting::Reservation& entry : account.known().entries()) {
       at_due(account.first_seen.Of(entry).value_or(now) + holds().Of(entry));
     }
-    if (account.over_since) next = std::min(next, *account.over_since + accounting::kTidies);
+    if (account.writes.over_since)
+      next = std::min(next, *account.writes.over_since + accounting::kTidies);
   }
   return std::max(next, now + kAtOnce);
 }

@@ -83,19 +83,20 @@ quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
 admission::BookedQuota Reservations::Book(const quota::Quota& quota) const {
   Account& account = quotas_.accounts().Of(quota);
   admission::BookedQuota booked{.quota = &account.AtLeastSeen(account.Decisive(quota)),
-                                .not_before = account.pace.ForAdmission(),
-                                .turn = account.turn.Next(scheduler_.Now())};
+                                .not_before = account.writes.pace.ForAdmission(),
+                                .turn = account.writes.turn.Next(scheduler_.Now())};
   booked.outlasted = [this, &account](const quota::Uid& uid) {
     return account.own.Outlasted(scheduler_.Now(), uid);
   };
   booked.uncounted = [this, &quota](const std::vector<std::string>& names) {
     return WhyUncounted(usage_.tracker().SourcesOf(quota.hard), names);
   };
-  if (!account.list) return booked;
-  booked.list = &*account.list;
-  booked.burst = account.own.Usable(scheduler_.Now(), *account.list);
+  const accounting::ReservationList* const list = account.listed();
+  if (list == nullptr) return booked;
+  booked.list = list;
+  booked.burst = account.own.Usable(scheduler_.Now(), *list);
   booked.answer = [this, &account](const quota::Uid& uid, std::string_view version) {
-    const auto* own = account.own.Find(scheduler_.Now(), *account.list, uid, version);
+    const auto* own = account.own.Find(scheduler_.Now(), account.known(), uid, version);
     return own != nullptr ? &own->usage : nullptr;
   };
   return booked;
@@ -162,7 +163,7 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
   const auto reserved = co_await ReserveInside(std::move(plan), deadline);
   // A recount may have found the gate closed, whether or not the write succeeded.
   Account* const account = quotas_.accounts().Find(quota);
-  if (account != nullptr && std::exchange(account->postponed, false)) look_(quota.key, {});
+  if (account != nullptr && std::exchange(account->writes.postponed, false)) look_(quota.key, {});
   co_return reserved;
 }
 

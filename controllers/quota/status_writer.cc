@@ -73,8 +73,8 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
   // The watch often shows what was written instead before the conflict is answered. A watch that
   // lags shows versions that are not the newest, so the quota is read after the next conflict.
   const bool unread = finds && error.Is(base::ErrorCode::kConflict) && account != nullptr &&
-                      !account->conflict_unread && IsShownAfter(quota);
-  if (account != nullptr && (finds || written)) account->conflict_unread = unread;
+                      !account->writes.conflict_unread && IsShownAfter(quota);
+  if (account != nullptr && (finds || written)) account->writes.conflict_unread = unread;
   if (unread) {
     written = Changed(quota);
   } else if (finds) {
