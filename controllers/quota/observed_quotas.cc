@@ -18,10 +18,6 @@ constexpr std::chrono::minutes kRelistsAgain{1};
 constexpr std::chrono::seconds kListRemembered{30};
 static_assert(kRefreshAge < accounting::kShowsQuotas && accounting::kShowsQuotas < kListRemembered);
 
-std::chrono::milliseconds Until(base::TimePoint deadline, base::TimePoint now) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
-}
-
 }  // namespace
 
 ObservedQuotas::ObservedQuotas(const TrackingContext& context, const quota::QuotaApi& api,
@@ -43,7 +39,7 @@ base::Task<base::Result<quota::Quota>> ObservedQuotas::Read(quota::Quota quota,
   const quota::Quota* before = store_.Find(quota.key);
   const std::string known = before != nullptr ? before->resource_version : "";
   client::ApiRequest request{.path = api_.resource.Path(quota.key.ns, quota.key.name),
-                             .timeout = Until(deadline, scheduler_.Now())};
+                             .timeout = TimeUntil(deadline, scheduler_.Now())};
   const auto answer = co_await client::DoJson(client_, std::move(request));
   if (!answer) {
     if (answer.error().Is(base::ErrorCode::kNotFound)) store_.Forget(quota.key, quota.uid);
@@ -106,7 +102,7 @@ base::Task<base::Result<void>> ObservedQuotas::Refresh(std::string ns, base::Tim
   if (Current() || (last != refreshed_.end() && now - last->second.asked < kRefreshAge)) {
     co_return base::Result<void>();
   }
-  client::ApiRequest request{.path = api_.resource.Path(ns), .timeout = Until(deadline, now)};
+  client::ApiRequest request{.path = api_.resource.Path(ns), .timeout = TimeUntil(deadline, now)};
   const std::string known = quotas_->state().resource_version;
   const std::vector<StoredVersion> before = StoredIn(ns);
   const auto answer = co_await client::DoJson(client_, std::move(request));

@@ -23,6 +23,11 @@
 
 namespace controllers {
 
+// The timeout of a request that is sent now and must end by the deadline.
+inline std::chrono::milliseconds TimeUntil(base::TimePoint deadline, base::TimePoint now) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
+}
+
 class ObservedQuotas {
  public:
   // `listener` is told of each change of the store. `on_restored` is called after an answer has

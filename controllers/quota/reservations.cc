@@ -54,8 +54,7 @@ base::Task<base::Result<json::Value>> Reservations::ReadLabels(std::string ns,
                                                                base::TimePoint deadline) {
   client::ApiRequest request{.path = kNamespaces.Path(),
                              .query = {{"fieldSelector", "metadata.name=" + ns}},
-                             .timeout = std::chrono::duration_cast<std::chrono::milliseconds>(
-                                 deadline - scheduler_.Now())};
+                             .timeout = TimeUntil(deadline, scheduler_.Now())};
   const auto answer = co_await client::DoJson(client_, std::move(request));
   if (!answer) co_return answer.error();
   for (const json::Value& item : answer->ArrayAt({"items"})) {

@@ -24,10 +24,6 @@ bool IsMoved(const base::Error& error) {
   return error.Is(base::ErrorCode::kConflict) || error.Is(base::ErrorCode::kNotFound);
 }
 
-std::chrono::milliseconds Until(base::TimePoint deadline, base::TimePoint now) {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(deadline - now);
-}
-
 }  // namespace
 
 base::Error StatusWriter::Changed(const quota::Quota& quota) {
@@ -46,7 +42,7 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
       .content_type = std::string(client::kMergePatch),
       .body =
           quota::StatusPatch(quota, write->status, write->text, quotas_.api().form, write->further),
-      .timeout = Until(deadline, scheduler_.Now())};
+      .timeout = TimeUntil(deadline, scheduler_.Now())};
   // The watch may show the write before its answer arrives. Account::OnQuota() recognises it.
   const auto answer = co_await client::DoJson(client_, std::move(request));
   auto written = answer ? quota::ParseQuota(*answer, quotas_.api().form)
