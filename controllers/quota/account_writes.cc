@@ -57,6 +57,11 @@ PendingWrite::~PendingWrite() {
                            << " what became of a write";
 }
 
+void PendingWrite::OnAnswer(std::string version) {
+  CHECK(draft_ != nullptr && draft_->answer.empty()) << "a second answer to one write";
+  draft_->answer = std::move(version);
+}
+
 Draft Account::Reserve(base::TimePoint now, const admission::ReservePlan& plan,
                        const quota::Quota& quota, const QuotaView& view, bool lags, bool leads) {
   const quota::ResourceList& used = plan.quota.status.used;

@@ -85,6 +85,7 @@ const OwnReservations::Own* OwnReservations::Find(base::TimePoint now, const Res
 
 bool OwnReservations::Outlasted(base::TimePoint now, const quota::Uid& uid) const {
   const auto own = own_.find(uid);
+  CHECK(own == own_.end() || !own->second.empty()) << "an object of ours without a grant";
   if (own == own_.end() || !own->second.front().from.empty()) return false;
   return now - own->second.front().at > accounting::HoldFor(author_->webhook);
 }
@@ -169,6 +170,7 @@ void OwnReservations::Commit(base::TimePoint now, Reserved reserved) {
     if (own != own_.end() && now - own->second.back().at > kept) own_.erase(own);
   }
   for (auto& [uid, mine] : reserved.added) Remember(now, uid, std::move(mine));
+  CHECK(own_.size() <= remembered_.size()) << "a grant would never be forgotten";
   last_grant_ = now;
   if (reserved.crowd) crowd_ = *std::move(reserved.crowd);
   burst_ = std::move(reserved.burst);

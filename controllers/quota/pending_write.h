@@ -45,7 +45,7 @@ class PendingWrite {
 
   const Draft* operator->() const { return draft_.get(); }
   // The answer has this version of the quota. Call it before the quota is given to the store.
-  void OnAnswer(std::string version) { draft_->answer = std::move(version); }
+  void OnAnswer(std::string version);
   // The account is gone: nobody needs the outcome.
   void Forget() { draft_.reset(); }
 

@@ -2,8 +2,6 @@
 
 #include <glog/logging.h>
 
-#include "pkg/quota/guarantee.h"
-
 namespace controllers {
 
 QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi& api,
@@ -63,7 +61,7 @@ base::Task<void> QuotaController::Run() {
   }
   sources.Spawn("tracker " + api_name, [this] { return tracker_.Run(); });
   sources.Spawn("reporter " + api_name, [this] { return reporter_.Run(); });
-  sources.Spawn("walk " + api_name, [this] { return changes_.Run(); });
+  sources.Spawn("changes " + api_name, [this] { return changes_.Run(); });
   sources.Spawn("resync " + api_name, [this] { return resync_.Run(); });
   for (std::size_t i = 0; i < options_.workers; ++i) {
     workers.Spawn("worker " + api_name, [this] { return Work(); });

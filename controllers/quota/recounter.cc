@@ -139,6 +139,9 @@ Recounter::Recount Recounter::Plan(const quota::Quota& quota, Account& account,
   quota::QuotaStatus desired =
       quota::DesiredStatus(in_force ? *in_force : quota, count.observed, held);
   HoldOut(quota, desired);
+  for (const auto& [name, amount] : desired.used) {
+    CHECK(desired.hard.Find(name) != nullptr) << "used has " << name << ", which is not limited";
+  }
   CheckCovers(desired.used, open, count.observed);
   const bool recorded = account.listed() == nullptr || account.known().used == desired.used;
   const bool plausible = !takes_back && quota.garbage.why.empty() &&
@@ -303,7 +306,9 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
   Account* const account = quotas_.accounts().Find(quota);
   if (account == nullptr) co_return Outcome{};
   quotas_.log().Set("question about", quota.key.ToString(), told.trouble);
-  const quota::Quota& known = *quotas_.store().Find(quota.key);
+  const quota::Quota* const stored = quotas_.store().Find(quota.key);
+  CHECK(stored != nullptr) << "an account of a quota that is gone: " << quota.key.ToString();
+  const quota::Quota& known = *stored;
   const QuotaView view = QuotaView(usage_, known);
   const bool same = known.reservations == quota.reservations;
   const Questions::Outcome outcome = account->questions.Take(
