@@ -34,26 +34,28 @@ usage() {
 }
 
 # The parts of a full run in chains. The parts of a chain run in turn, each once its requirements
-# are there; the chains run in parallel. The first three chains wait for servers and sockets, with
-# deadlines; the other two compute. tsan-e2e follows e2e-real: both have many scenarios with
-# deadlines, and beside each other they miss some on two processors. differential comes last,
-# because kubernetes has compiled most of what it builds.
+# are there; the chains run in parallel. Three chains wait for servers and sockets, with deadlines.
+# tsan-e2e follows e2e-real: both have many scenarios with deadlines, and beside each other they
+# miss some on two processors. The parts that compute run in two more chains, which share one list,
+# so that both end at about the same time. The builds are early there, because others need them;
+# what uses one processor is at the end, where both chains are needed to use two. differential is
+# last, because kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
 readonly sandbox_chain=(e2e-sandbox quickstart alerts dashboard image release-files
   where-time-goes)
 readonly sanitized_chain=(tsan-units asan-units asan-e2e)
 readonly real_chain=(kubernetes e2e-real tsan-e2e sandbox-kubectl plugin chart manifests
   suite oldest newest)
-readonly build_chain=(tsan asan tidy)
-readonly compute_chain=(simulation simulation-of-classes simulation-of-trees instructions growth
-  fuzz differential)
+readonly computed=(tsan simulation asan simulation-of-classes tidy simulation-of-trees fuzz growth
+  instructions differential)
 # The parts of a quick run; once the first have ended, the rest run in parallel.
 readonly quick_first=(release lint)
 readonly quick=(units e2e-sandbox quickstart)
 readonly versions=(oldest middle newest skew older)
 readonly packages=(release-files arm64 release-twice next-debian)
 
-# chain PRIORITY PART…: runs the parts in the background, in a process group of their own.
+# chain PRIORITY PART…: runs the parts in the background, in a process group of their own, without
+# those that another chain has taken.
 chains=()
 chain() {
   local priority=$1
@@ -69,6 +71,8 @@ run_chain() {
   trap - EXIT
   [ "$priority" = normal ] || yield_processor
   for part in "$@"; do
+    # If it cannot be marked, it runs twice rather than never.
+    mkdir "$taken/$part" 2>/dev/null || [ ! -d "$taken/$part" ] || continue
     wait_for_needs "$part"
     run_part "$part"
   done
@@ -108,8 +112,8 @@ run_all() {
   chain normal "${real_chain[@]}"
   chain normal "${sandbox_chain[@]}"
   chain normal "${sanitized_chain[@]}"
-  chain idle "${build_chain[@]}"
-  chain idle "${compute_chain[@]}"
+  chain idle "${computed[@]}"
+  chain idle "${computed[@]}"
   wait "${chains[@]}" || true
   chains=()
 }

@@ -10,6 +10,8 @@
 logs=$PWD/build/test-logs
 results=$logs/results
 scenarios=$logs/scenarios
+# shellcheck disable=SC2034 # run.sh reads it
+taken=$logs/taken  # an empty folder for each part that a chain has begun
 repeated=${XDG_CACHE_HOME:-$HOME/.cache}/quota-controller-manager/passed
 # shellcheck disable=SC2034 # run.sh sets it, parts.sh reads it
 only_failed=false
@@ -20,8 +22,8 @@ note() { printf '%s  %s\n' "$(date +%H:%M:%S)" "$*"; }
 
 forget_results() {
   mkdir -p "$logs"
-  rm -rf "$results" "$logs/parts.tsv"
-  mkdir -p "$results" "$scenarios"
+  rm -rf "$results" "$taken" "$logs/parts.tsv"
+  mkdir -p "$results" "$scenarios" "$taken"
 }
 has_result() { [ -e "$results/$1" ]; }
 part_failed() { [ "$(cut -d' ' -f2 <"$results/$1" | head -n 1)" != 0 ]; }
