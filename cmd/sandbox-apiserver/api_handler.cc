@@ -19,10 +19,9 @@ json::Value VersionInfo() {
       {"goVersion", ""}, {"compiler", "g++"},       {"platform", "linux/amd64"}};
 }
 
-http::Response DiscoveryResponse(const http::Request& request, const json::Value& document,
-                                 bool aggregated) {
+// The whole of a group list has a tag, so that a client that has it already gets 304.
+http::Response TaggedResponse(const http::Request& request, const json::Value& document) {
   http::Response response = JsonResponse(200, document);
-  if (!aggregated) return response;
   const std::string tag = EntityTag(response.body);
   if (request.headers.Get("If-None-Match") == tag) {
     response.status = 304;
@@ -55,7 +54,6 @@ bool Allows(const ResourceType& type, const ResourcePath& path, Verb verb) {
 }
 
 Shape ShapeOf(Verb verb) {
-  if (verb == Verb::kWatch) return Shape::kWatch;
   const bool list = verb == Verb::kList || verb == Verb::kDeleteCollection;
   return list ? Shape::kList : Shape::kSingle;
 }
@@ -66,17 +64,6 @@ http::Response FaultAnswer(const Fault& fault) {
   if (status.message.empty()) status.message = "a fault was asked for";
   status.retry_after_seconds = fault.retry_after_seconds;
   return StatusResponse(status);
-}
-
-// Makes the list's version older, as a replica of the API server that lags would.
-void Rewind(http::Response& response, std::int64_t by) {
-  base::Result<json::Value> body = json::Parse(response.body);
-  if (!body) return;
-  const json::Value* version = body->At({"metadata", "resourceVersion"});
-  if (version == nullptr || version->AsString() == nullptr) return;
-  const long long now = std::strtoll(version->AsString()->c_str(), nullptr, 10);
-  body->Make({"metadata", "resourceVersion"}) = std::to_string(std::max<long long>(now - by, 1));
-  response.body = json::Write(*body);
 }
 
 }  // namespace
@@ -164,31 +151,12 @@ std::optional<http::Response> ApiHandler::AnswerAway(const http::Target& target)
 
 std::optional<http::Response> ApiHandler::AnswerDiscovery(const http::Request& request,
                                                           const http::Target& target) const {
-  const std::vector<std::string>& path = target.segments;
-  if (path.empty() || request.method != "GET") return std::nullopt;
-  const bool aggregated = AcceptsAggregatedDiscovery(request.headers.Get("Accept"));
-  const bool core = path[0] == "api";
-  std::optional<json::Value> document;
-  if ((core || path[0] == "apis") && path.size() == 1) {
-    if (aggregated) {
-      return DiscoveryResponse(request, DescribeAggregated(registry_, faults_.stale_groups(), core),
-                               true);
-    }
-    document = core ? DescribeCoreVersions(options_.server_address)
-                    : DescribeGroups(registry_, faults_.stale_groups());
-  } else if (core && path.size() == 2) {
-    document = DescribeVersion(registry_, "", path[1]);
-  } else if (path[0] == "apis" && path.size() == 2) {
-    document = DescribeGroup(registry_, faults_.stale_groups(), path[1]);
-  } else if (path[0] == "apis" && path.size() == 3) {
-    document = DescribeVersion(registry_, path[1], path[2]);
-  } else if (path.size() >= 2 && path[0] == "openapi" && path[1] == "v3") {
-    if (path.size() == 2) document = DescribeOpenApi(registry_);
-    if (path.size() == 4) document = DescribeOpenApiVersion(registry_, "", path[3]);
-    if (path.size() == 5) document = DescribeOpenApiVersion(registry_, path[3], path[4]);
-  }
+  if (request.method != "GET") return std::nullopt;
+  const std::optional<json::Value> document =
+      Describe(registry_, faults_.stale_groups(), target.segments);
   if (!document) return std::nullopt;
-  return DiscoveryResponse(request, *document, false);
+  return target.segments.size() == 1 ? TaggedResponse(request, *document)
+                                     : JsonResponse(200, *document);
 }
 
 std::optional<http::Response> ApiHandler::AnswerAdmin(const http::Request& request,
@@ -231,8 +199,6 @@ void ApiHandler::Apply(const Fault& fault) {
   } else if (fault.kind == FaultKind::kExpire) {
     watches_.CatchUp();
     store_.ExpireHistory();
-  } else if (fault.kind == FaultKind::kShrinkHistory) {
-    store_.SetHistorySize(fault.size);
   } else if (fault.kind == FaultKind::kStaleGroup) {
     faults_.AddStaleGroup(fault);
     Fault end{.kind = FaultKind::kDropWatches, .group = fault.group};
@@ -253,12 +219,10 @@ std::optional<http::Response> ApiHandler::Check(Exchange& exchange) const {
   exchange.verb = *verb;
   if (!Fits(*exchange.type, path, *verb)) return PageNotFound();
   if (!Allows(*exchange.type, path, *verb)) return StatusResponse(not_allowed);
-  const std::optional<Representation> representation =
+  const std::optional<Form> form =
       Negotiate(exchange.request.headers.Get("Accept"), ShapeOf(*verb));
-  if (!representation) {
-    return StatusResponse(api::NotAcceptable({"application/json", "application/yaml"}));
-  }
-  exchange.representation = *representation;
+  if (!form) return StatusResponse(api::NotAcceptable({"application/json"}));
+  exchange.form = *form;
   if (exchange.request.body.size() > options_.max_body_bytes) {
     return StatusResponse(
         api::RequestEntityTooLarge("limit is " + std::to_string(options_.max_body_bytes)));
@@ -304,12 +268,11 @@ base::Task<http::Response> ApiHandler::Produce(const Exchange& exchange) {
 http::Response ApiHandler::AnswerReviewRequest(const Exchange& exchange) const {
   Outcome<json::Value> body = BodyOf(exchange);
   if (!body) return StatusResponse(body.error());
-  std::optional<json::Value> answer =
+  json::Value answer =
       AnswerReview(authenticator_, exchange.user, exchange.path.gvr.resource, *std::move(body));
-  if (!answer) return PageNotFound();
-  answer->Make({"kind"}) = exchange.type->kind;
-  answer->Make({"apiVersion"}) = exchange.type->ApiVersion();
-  return JsonResponse(201, *answer);
+  answer.Make({"kind"}) = exchange.type->kind;
+  answer.Make({"apiVersion"}) = exchange.type->ApiVersion();
+  return JsonResponse(201, answer);
 }
 
 base::Task<void> ApiHandler::SendWithFault(http::Response response, const Fault& fault,
@@ -319,7 +282,6 @@ base::Task<void> ApiHandler::SendWithFault(http::Response response, const Fault&
     if (fault.code != 0) response.status = fault.code;
     if (!fault.content_type.empty()) response.headers.Set("Content-Type", fault.content_type);
   }
-  if (fault.kind == FaultKind::kRewind) Rewind(response, fault.by);
   if (fault.kind != FaultKind::kSlowBody && fault.kind != FaultKind::kTruncateBody) {
     co_await writer.Send(std::move(response));
     co_return;

@@ -30,7 +30,6 @@ struct ApiHandlerOptions {
   AuthOptions auth;
   StoreOptions store;
   WatchServerOptions watches;
-  std::string server_address;  // "host:port", which /api returns
   std::size_t max_body_bytes = std::size_t{3} << 20;
 };
 
@@ -48,7 +47,6 @@ class ApiHandler {
   [[nodiscard]] Store& store() { return store_; }
   [[nodiscard]] WatchServer& watches() { return watches_; }
   [[nodiscard]] WebhookCaller& webhooks() { return webhooks_; }
-  void set_server_address(std::string address) { options_.server_address = std::move(address); }
 
  private:
   // Headers of every answer.

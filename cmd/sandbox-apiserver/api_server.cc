@@ -82,8 +82,6 @@ base::Result<std::unique_ptr<ApiServer>> ApiServer::New(base::asio::any_io_execu
       });
   if (!server) return server.error();
   made->server_ = *std::move(server);
-  const std::string url = made->url();
-  handler.set_server_address(url.substr(url.find("//") + 2));
   return made;
 }
 

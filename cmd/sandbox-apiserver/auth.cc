@@ -25,8 +25,6 @@ User Impersonated(User user, const http::Headers& headers) {
   return Authenticated(std::move(other));
 }
 
-bool IsAllowed(std::string_view user_name) { return !user_name.empty() && user_name != kAnonymous; }
-
 json::Value AccessStatus(bool allowed) {
   json::Object status;
   status.Set("allowed", allowed);
@@ -65,12 +63,9 @@ std::optional<User> Authenticator::Authenticate(const http::Headers& headers,
     if (user) return Impersonated(*std::move(user), headers);
     return std::nullopt;
   }
-  if (!peer.client_common_name.empty()) {
-    User user{peer.client_common_name, peer.client_organizations};
-    return Impersonated(Authenticated(std::move(user)), headers);
-  }
-  if (!options_.anonymous) return std::nullopt;
-  return User{std::string(kAnonymous), {"system:unauthenticated"}};
+  if (peer.client_common_name.empty()) return std::nullopt;
+  User user{peer.client_common_name, peer.client_organizations};
+  return Impersonated(Authenticated(std::move(user)), headers);
 }
 
 json::Value UserInfo(const User& user) {
@@ -81,18 +76,14 @@ json::Value UserInfo(const User& user) {
   return info;
 }
 
-std::optional<json::Value> AnswerReview(const Authenticator& authenticator, const User& user,
-                                        const std::string& resource, json::Value review) {
+json::Value AnswerReview(const Authenticator& authenticator, const User& user,
+                         const std::string& resource, json::Value review) {
   if (resource == "tokenreviews") {
     review.Make({"status"}) = TokenStatus(authenticator, review);
-  } else if (resource == "subjectaccessreviews" || resource == "localsubjectaccessreviews") {
-    review.Make({"status"}) = AccessStatus(IsAllowed(review.StringAt({"spec", "user"})));
-  } else if (resource == "selfsubjectaccessreviews") {
-    review.Make({"status"}) = AccessStatus(IsAllowed(user.name));
-  } else if (resource == "selfsubjectreviews") {
-    review.Make({"status", "userInfo"}) = UserInfo(user);
   } else {
-    return std::nullopt;
+    const bool own = resource == "selfsubjectaccessreviews";
+    const std::string_view name = own ? user.name : review.StringAt({"spec", "user"});
+    review.Make({"status"}) = AccessStatus(!name.empty() && name != kAnonymous);
   }
   return review;
 }

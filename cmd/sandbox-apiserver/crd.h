@@ -13,7 +13,7 @@
 
 namespace sandbox {
 
-// Returns the errors of the definition (spec.group, names, scope, versions with schema).
+// Returns the errors of what is needed to serve the definition: its name, kind and storage version.
 FieldErrors ValidateCrd(const json::Value& crd);
 // Fills spec.names.singular and listKind, spec.conversion.
 void DefaultCrd(json::Value& crd);

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <utility>
-#include <vector>
 
 namespace sandbox {
 namespace {
@@ -105,19 +104,6 @@ json::Value AggregatedGroup(const Registry& registry, const StaleGroups& stale,
   return json::Object{{"metadata", std::move(metadata)}, {"versions", std::move(versions)}};
 }
 
-// A Group without kind and apiVersion, as in an APIGroupList.
-json::Object LegacyGroup(const Registry& registry, const StaleGroups& stale,
-                         const std::string& group) {
-  json::Array versions;
-  for (const std::string& version : VersionsOf(registry, stale, group)) {
-    versions.push_back(json::Object{
-        {"groupVersion", std::string(group).append("/").append(version)}, {"version", version}});
-  }
-  json::Object entry{{"name", group}, {"versions", versions}};
-  if (!versions.empty()) entry.Set("preferredVersion", versions.front());
-  return entry;
-}
-
 std::string DocumentPath(std::string_view group, std::string_view version) {
   if (group.empty()) return "api/" + std::string(version);
   return "apis/" + std::string(group) + "/" + std::string(version);
@@ -147,34 +133,6 @@ json::Value SchemaOf(const ResourceType& type) {
   schema.Make({"properties", "metadata"}) = json::Object{{"type", "object"}};
   schema.Make({"x-kubernetes-group-version-kind"}) = json::Array{GroupVersionKind(type)};
   return schema;
-}
-
-}  // namespace
-
-json::Value DescribeCoreVersions(std::string_view server_address) {
-  json::Object server{{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", server_address}};
-  return json::Object{{"kind", "APIVersions"},
-                      {"versions", json::Array{"v1"}},
-                      {"serverAddressByClientCIDRs", json::Array{std::move(server)}}};
-}
-
-json::Value DescribeGroups(const Registry& registry, const StaleGroups& stale) {
-  json::Array groups;
-  for (const std::string& group : GroupsOf(registry, stale)) {
-    groups.push_back(LegacyGroup(registry, stale, group));
-  }
-  return json::Object{
-      {"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(groups)}};
-}
-
-std::optional<json::Value> DescribeGroup(const Registry& registry, const StaleGroups& stale,
-                                         std::string_view group) {
-  if (group.empty() || VersionsOf(registry, stale, group).empty()) return std::nullopt;
-  json::Object document{{"kind", "APIGroup"}, {"apiVersion", "v1"}};
-  for (const json::Member& member : LegacyGroup(registry, stale, std::string(group))) {
-    document.Set(member.first, member.second);
-  }
-  return document;
 }
 
 std::optional<json::Value> DescribeVersion(const Registry& registry, std::string_view group,
@@ -210,18 +168,6 @@ json::Value DescribeAggregated(const Registry& registry, const StaleGroups& stal
                       {"items", std::move(items)}};
 }
 
-std::string EntityTag(std::string_view body) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a is enough: an ETag only distinguishes texts
-  for (const char c : body) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= 1099511628211U;
-  }
-  char text[64];
-  std::snprintf(text, sizeof text, "\"%016llX%08zX\"", static_cast<unsigned long long>(hash),
-                body.size());
-  return text;
-}
-
 json::Value DescribeOpenApi(const Registry& registry) {
   json::Object paths;
   for (const TypePtr& type : registry.types()) {
@@ -254,6 +200,38 @@ std::optional<json::Value> DescribeOpenApiVersion(const Registry& registry, std:
                       {"info", json::Object{{"title", "sandbox-apiserver"}, {"version", "v1"}}},
                       {"paths", std::move(paths)},
                       {"components", json::Object{{"schemas", std::move(schemas)}}}};
+}
+
+}  // namespace
+
+std::optional<json::Value> Describe(const Registry& registry, const StaleGroups& stale,
+                                    const std::vector<std::string>& path) {
+  if (path.empty()) return std::nullopt;
+  const std::size_t size = path.size();
+  if (path[0] == "openapi" && size > 1 && path[1] == "v3") {
+    if (size == 2) return DescribeOpenApi(registry);
+    if (size == 4 && path[2] == "api") return DescribeOpenApiVersion(registry, "", path[3]);
+    if (size == 5) return DescribeOpenApiVersion(registry, path[3], path[4]);
+    return std::nullopt;
+  }
+  const bool core = path[0] == "api";
+  if (!core && path[0] != "apis") return std::nullopt;
+  if (size == 1) return DescribeAggregated(registry, stale, core);
+  if (core && size == 2) return DescribeVersion(registry, "", path[1]);
+  if (!core && size == 3) return DescribeVersion(registry, path[1], path[2]);
+  return std::nullopt;
+}
+
+std::string EntityTag(std::string_view body) {
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a is enough: an ETag only distinguishes texts
+  for (const char c : body) {
+    hash ^= static_cast<unsigned char>(c);
+    hash *= 1099511628211U;
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "\"%016llX%08zX\"", static_cast<unsigned long long>(hash),
+                body.size());
+  return text;
 }
 
 }  // namespace sandbox

@@ -16,36 +16,19 @@ std::optional<std::int64_t> Integer(std::string_view text) {
   return value;
 }
 
-api::Status InvalidOption(const std::string& kind, const std::string& field,
-                          const std::string& value, const std::string& supported) {
-  return api::Invalid(
-      "meta.k8s.io", kind, "",
-      {{.reason = "FieldValueNotSupported",
-        .message = "Unsupported value: " + json::Quote(value) + ": supported values: " + supported,
-        .field = field}});
-}
-
-std::string OptionsKind(Verb verb) {
-  if (verb == Verb::kCreate) return "CreateOptions";
-  if (verb == Verb::kUpdate) return "UpdateOptions";
-  if (verb == Verb::kPatch) return "PatchOptions";
-  return "DeleteOptions";
-}
-
 Outcome<bool> DryRunOf(const Exchange& exchange) {
   const std::string value = exchange.Parameter("dryRun");
   if (value.empty()) return false;
   if (value == "All") return true;
-  return InvalidOption(OptionsKind(exchange.verb), "dryRun", value, "\"All\"");
+  return api::BadRequest("dryRun: only \"All\" is supported");
 }
 
-base::Result<json::Value> ParseAs(BodyFormat format, std::string_view text) {
-  if (format == BodyFormat::kYaml) return config::ParseYaml(text);
-  return format == BodyFormat::kProtobuf ? DecodeProtobuf(text) : json::Parse(text);
-}
+using Parser = base::Result<json::Value> (*)(std::string_view text);
+base::Result<json::Value> ParseJson(std::string_view text) { return json::Parse(text); }
+base::Result<json::Value> ParseYaml(std::string_view text) { return config::ParseYaml(text); }
 
-Outcome<json::Value> ParseBody(const Exchange& exchange, BodyFormat format) {
-  base::Result<json::Value> parsed = ParseAs(format, exchange.request.body);
+Outcome<json::Value> ParseBody(const Exchange& exchange, Parser parse) {
+  base::Result<json::Value> parsed = parse(exchange.request.body);
   if (parsed) return *std::move(parsed);
   const base::Error& error = parsed.error();
   // Valid protobuf, but its kind or one of its fields is unknown here.
@@ -56,12 +39,6 @@ Outcome<json::Value> ParseBody(const Exchange& exchange, BodyFormat format) {
 
 }  // namespace
 
-bool Exchange::WantsPretty() const {
-  if (target.Has("pretty")) return IsTrue(target, "pretty");
-  const std::string_view agent = request.headers.Get("User-Agent");
-  return agent.starts_with("curl") || agent.starts_with("Wget");
-}
-
 Outcome<ListQuery> ListQueryOf(const Exchange& exchange) {
   ListQuery query;
   query.ns = exchange.path.ns;
@@ -69,13 +46,6 @@ Outcome<ListQuery> ListQueryOf(const Exchange& exchange) {
   query.field_selector = exchange.Parameter("fieldSelector");
   query.continue_token = exchange.Parameter("continue");
   query.resource_version = exchange.Parameter("resourceVersion");
-  query.resource_version_match = exchange.Parameter("resourceVersionMatch");
-  if (exchange.target.Has("sendInitialEvents")) {
-    return api::Invalid("meta.k8s.io", "ListOptions", "",
-                        {{.reason = "FieldValueForbidden",
-                          .message = "Forbidden: sendInitialEvents is forbidden for list",
-                          .field = "sendInitialEvents"}});
-  }
   const std::string limit = exchange.Parameter("limit");
   if (limit.empty()) return query;
   const std::optional<std::int64_t> number = Integer(limit);
@@ -92,14 +62,9 @@ Outcome<WriteOptions> WriteOptionsOf(const Exchange& exchange) {
   if (!dry_run) return dry_run.error();
   options.dry_run = *dry_run;
   options.field_manager = exchange.Parameter("fieldManager");
-  const std::string validation = exchange.Parameter("fieldValidation");
+  const std::string_view validation = exchange.target.Get("fieldValidation");
   if (validation == "Ignore") options.field_validation = FieldValidation::kIgnore;
   if (validation == "Strict") options.field_validation = FieldValidation::kStrict;
-  if (!validation.empty() && validation != "Warn" && validation != "Ignore" &&
-      validation != "Strict") {
-    return InvalidOption(OptionsKind(exchange.verb), "fieldValidation", validation,
-                         "\"Ignore\", \"Strict\", \"Warn\"");
-  }
   return options;
 }
 
@@ -110,6 +75,9 @@ Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange) {
     if (!parsed) return parsed.error();
     body = *std::move(parsed);
   }
+  const bool orphans = body.StringAt({"propagationPolicy"}) == "Orphan" ||
+                       exchange.target.Get("propagationPolicy") == "Orphan";
+  if (orphans) return api::BadRequest("dependents cannot be orphaned here");
   Outcome<DeleteOptions> options = DeleteOptions::FromJson(body);
   if (!options) return options.error();
   Outcome<bool> dry_run = DryRunOf(exchange);
@@ -122,17 +90,16 @@ Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange) {
       return api::BadRequest("gracePeriodSeconds: " + json::Quote(grace) + " is not a number");
     }
   }
-  if (options->propagation_policy.empty()) {
-    options->propagation_policy = exchange.Parameter("propagationPolicy");
-  }
   return options;
 }
 
 Outcome<json::Value> BodyOf(const Exchange& exchange) {
-  const std::optional<BodyFormat> format =
-      BodyFormatOf(exchange.request.headers.Get("Content-Type"));
-  if (!format) return api::UnsupportedMediaType({"application/json", "application/yaml"});
-  Outcome<json::Value> body = ParseBody(exchange, *format);
+  const std::string media = MediaType(exchange.request.headers.Get("Content-Type"));
+  const bool protobuf = media == "application/vnd.kubernetes.protobuf";
+  if (!media.empty() && media != "application/json" && !protobuf) {
+    return api::UnsupportedMediaType({"application/json"});
+  }
+  Outcome<json::Value> body = ParseBody(exchange, protobuf ? DecodeProtobuf : ParseJson);
   if (body && !body->IsObject()) {
     return api::BadRequest("the object provided is unrecognized (must be of type " +
                            exchange.type->kind + "): it is of type " +
@@ -150,18 +117,10 @@ Outcome<PatchRequest> PatchOf(const Exchange& exchange) {
     if (!exchange.type->custom) accepted.emplace_back("application/strategic-merge-patch+json");
     return api::UnsupportedMediaType(accepted);
   }
-  const bool yaml = *type == PatchType::kApply;
-  Outcome<json::Value> body = ParseBody(exchange, yaml ? BodyFormat::kYaml : BodyFormat::kJson);
+  Outcome<json::Value> body =
+      ParseBody(exchange, *type == PatchType::kApply ? ParseYaml : ParseJson);
   if (!body) return body.error();
-  return PatchRequest{*type, *std::move(body), IsTrue(exchange.target, "force")};
-}
-
-Outcome<IncludeObject> IncludeObjectOf(const Exchange& exchange) {
-  const std::string value = exchange.Parameter("includeObject");
-  if (value.empty() || value == "Metadata") return IncludeObject::kMetadata;
-  if (value == "None") return IncludeObject::kNone;
-  if (value == "Object") return IncludeObject::kObject;
-  return api::BadRequest("unrecognized includeObject value: " + json::Quote(value));
+  return PatchRequest{*type, *std::move(body)};
 }
 
 }  // namespace sandbox

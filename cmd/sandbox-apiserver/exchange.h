@@ -8,7 +8,6 @@
 #include "cmd/sandbox-apiserver/outcome.h"
 #include "cmd/sandbox-apiserver/request_path.h"
 #include "cmd/sandbox-apiserver/store.h"
-#include "cmd/sandbox-apiserver/table.h"
 #include "pkg/http/message.h"
 
 namespace sandbox {
@@ -20,12 +19,10 @@ struct Exchange {
   Verb verb = Verb::kGet;
   ResourcePath path;
   TypePtr type;
-  Representation representation;
+  Form form = Form::kObject;  // of the answer
 
   // The store's key of the object or collection that the path names.
   [[nodiscard]] Target store_target() const { return {type, path.ns, path.name, path.subresource}; }
-  // Indented JSON: requested, or sent to curl, wget and browsers as kube-apiserver does.
-  [[nodiscard]] bool WantsPretty() const;
   [[nodiscard]] std::string Parameter(std::string_view name) const {
     return std::string(target.Get(name));
   }
@@ -33,7 +30,7 @@ struct Exchange {
 
 // The query parameters of a list.
 Outcome<ListQuery> ListQueryOf(const Exchange& exchange);
-// Reads dryRun, fieldManager and fieldValidation. Errors: 422 for invalid values.
+// Reads dryRun, fieldManager and fieldValidation. Errors: 400.
 Outcome<WriteOptions> WriteOptionsOf(const Exchange& exchange);
 // Reads the options from the body. Members that the body lacks come from the query.
 Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange);
@@ -42,7 +39,4 @@ Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange);
 Outcome<json::Value> BodyOf(const Exchange& exchange);
 // Errors: 415.
 Outcome<PatchRequest> PatchOf(const Exchange& exchange);
-// includeObject of a table. Errors: 400.
-Outcome<IncludeObject> IncludeObjectOf(const Exchange& exchange);
-
 }  // namespace sandbox

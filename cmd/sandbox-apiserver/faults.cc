@@ -8,18 +8,16 @@
 namespace sandbox {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FaultKind>, 12> kFaultNames{{
+constexpr std::array<std::pair<std::string_view, FaultKind>, 10> kFaultNames{{
     {"answer", FaultKind::kAnswer},
     {"slow-body", FaultKind::kSlowBody},
     {"truncate-body", FaultKind::kTruncateBody},
     {"replace-body", FaultKind::kReplaceBody},
-    {"rewind", FaultKind::kRewind},
     {"drop-watches", FaultKind::kDropWatches},
     {"send-event", FaultKind::kSendEvent},
     {"repeat-event", FaultKind::kRepeatEvent},
     {"delay-watch", FaultKind::kDelayWatch},
     {"expire", FaultKind::kExpire},
-    {"shrink-history", FaultKind::kShrinkHistory},
     {"stale-group", FaultKind::kStaleGroup},
 }};
 
@@ -72,7 +70,6 @@ base::Result<void> SetNumber(std::string_view member, const json::Value& value, 
   if (member == "by") fault.by = *number;
   if (*number < 0) return {};
   if (member == "bytes") fault.bytes = static_cast<std::size_t>(*number);
-  if (member == "size") fault.size = static_cast<std::size_t>(*number);
   return {};
 }
 
@@ -86,7 +83,7 @@ bool IsText(std::string_view member) {
 }
 
 bool IsNumber(std::string_view member) {
-  for (std::string_view name : {"times", "code", "retryAfterSeconds", "by", "bytes", "size"}) {
+  for (std::string_view name : {"times", "code", "retryAfterSeconds", "by", "bytes"}) {
     if (member == name) return true;
   }
   return false;
@@ -119,8 +116,7 @@ bool Fault::Matches(Verb of_verb, const ResourcePath& path) const {
 
 bool Fault::IsWaiting() const {
   return kind == FaultKind::kAnswer || kind == FaultKind::kSlowBody ||
-         kind == FaultKind::kTruncateBody || kind == FaultKind::kReplaceBody ||
-         kind == FaultKind::kRewind;
+         kind == FaultKind::kTruncateBody || kind == FaultKind::kReplaceBody;
 }
 
 base::Result<Fault> ParseFault(const json::Value& value) {

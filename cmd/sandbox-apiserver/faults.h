@@ -9,7 +9,6 @@
 //   {"fault":"slow-body","resource":"pods","verb":"list","delay":"20ms","bytes":64}
 //   {"fault":"truncate-body","resource":"pods","verb":"list","bytes":100}
 //   {"fault":"replace-body","body":"<html>busy</html>","contentType":"text/html"}
-//   {"fault":"rewind","resource":"pods","verb":"list","by":50}    the list claims an older version
 //   {"fault":"drop-watches","resource":"pods","reset":true}       now; false: a clean end
 //   {"fault":"send-event","resource":"pods","type":"BOGUS"}       now, to each open watch; with
 //          "bytes":2000000 the object is that large, with "code":500 it is a Status of that code,
@@ -17,7 +16,6 @@
 //   {"fault":"repeat-event","resource":"pods","by":1}             now: the last events once more
 //   {"fault":"delay-watch","resource":"pods","delay":"500ms"}     until cleared or set to "0"
 //   {"fault":"expire"}                                            now: older versions are gone
-//   {"fault":"shrink-history","size":10}                          from now on
 //   {"fault":"stale-group","group":"metrics.example.com","version":"v1"}   until cleared
 //
 // "stale-group" acts as if the server behind this group were away: discovery marks the group as
@@ -46,13 +44,11 @@ enum class FaultKind {
   kSlowBody,
   kTruncateBody,
   kReplaceBody,
-  kRewind,
   kDropWatches,
   kSendEvent,
   kRepeatEvent,
   kDelayWatch,
   kExpire,
-  kShrinkHistory,
   kStaleGroup,
 };
 
@@ -83,7 +79,6 @@ struct Fault {
   std::string version = "v1";
   bool reset = false;
   std::int64_t by = 0;
-  std::size_t size = 0;
 
   [[nodiscard]] bool Matches(Verb of_verb, const ResourcePath& path) const;
   // Without the verb: for faults of open watches.

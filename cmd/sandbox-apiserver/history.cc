@@ -43,11 +43,6 @@ void History::Expire(std::uint64_t version) {
   floor_ = std::max(floor_, version);
 }
 
-void History::SetCapacity(std::size_t capacity) {
-  capacity_ = capacity;
-  Trim();
-}
-
 void History::Close() {
   closed_ = true;
   NotifyAll();

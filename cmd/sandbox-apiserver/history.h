@@ -47,7 +47,6 @@ class History {
   [[nodiscard]] const HistoryEvent* After(std::uint64_t version) const;
   // Drops every event; the floor becomes `version`.
   void Expire(std::uint64_t version);
-  void SetCapacity(std::size_t capacity);
   // The resource is no longer served: its watches end after the last event.
   void Close();
   void Reopen() { closed_ = false; }

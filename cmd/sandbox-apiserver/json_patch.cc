@@ -1,11 +1,11 @@
-// JSON patch (RFC 6902) with JSON pointers (RFC 6901), and JSON merge patch (RFC 7386).
+// JSON patch (RFC 6902, without move and copy) with JSON pointers (RFC 6901), and JSON merge patch
+// (RFC 7386).
 
 #include <charconv>
 #include <utility>
 #include <vector>
 
 #include "cmd/sandbox-apiserver/patch.h"
-#include "cmd/sandbox-apiserver/statuses.h"
 #include "pkg/json/index.h"
 
 namespace sandbox {
@@ -18,6 +18,15 @@ using json::Value;
 constexpr std::size_t kMaxOperations = 10000;
 
 using Pointer = std::vector<std::string>;
+
+// The error for a patch that does not apply.
+api::Status Unprocessable() {
+  api::Status status;
+  status.code = 422;
+  status.reason = "Invalid";
+  status.message = "the server rejected our request due to an error in our request";
+  return status;
+}
 
 Outcome<Pointer> ParsePointer(std::string_view text) {
   Pointer pointer;
@@ -72,12 +81,9 @@ class Patcher {
       return api::BadRequest("JSON patch operation without path");
     auto path = ParsePointer(path_text);
     if (!path) return path.error();
-    if (op == "remove") return Remove(*path) ? Outcome<void>() : Outcome<void>(Unprocessable());
-    if (op == "move" || op == "copy") return Transfer(op, operation, *path);
+    if (op == "remove") return Remove(*path);
     const Value* const value = operation.At({"value"});
-    if (op != "add" && op != "replace" && op != "test") {
-      return Unprocessable();
-    }
+    if (op != "add" && op != "replace" && op != "test") return Unprocessable();
     const Value null;
     if (op == "add") return Add(*path, value != nullptr ? *value : null);
     Value* const at = Walk(document_, *path, path->size());
@@ -116,10 +122,8 @@ class Patcher {
     return {};
   }
 
-  std::optional<Value> Remove(const Pointer& path) {
-    Value* const at = Walk(document_, path, path.size());
-    if (at == nullptr || path.empty()) return std::nullopt;
-    Value removed = std::move(*at);
+  Outcome<void> Remove(const Pointer& path) {
+    if (path.empty() || Walk(document_, path, path.size()) == nullptr) return Unprocessable();
     Value* const parent = Walk(document_, path, path.size() - 1);
     if (Object* object = parent->AsObject()) {
       object->Erase(path.back());
@@ -128,19 +132,7 @@ class Patcher {
       array->erase(array->begin() +
                    static_cast<std::ptrdiff_t>(*ParseIndex(path.back(), array->size())));
     }
-    return removed;
-  }
-
-  Outcome<void> Transfer(std::string_view op, const Value& operation, const Pointer& path) {
-    const std::string_view from_text = operation.StringAt({"from"});
-    auto from = ParsePointer(from_text);
-    if (!from) return from.error();
-    if (op == "move") {
-      std::optional<Value> value = Remove(*from);
-      return value ? Add(path, std::move(*value)) : Outcome<void>(Unprocessable());
-    }
-    const Value* const value = Walk(document_, *from, from->size());
-    return value != nullptr ? Add(path, *value) : Outcome<void>(Unprocessable());
+    return {};
   }
 
   Value document_;
@@ -149,12 +141,10 @@ class Patcher {
 }  // namespace
 
 std::optional<PatchType> PatchTypeOf(std::string_view media_type) {
-  std::string_view type = media_type.substr(0, media_type.find(';'));
-  while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
-  if (type == "application/json-patch+json") return PatchType::kJson;
-  if (type == "application/merge-patch+json") return PatchType::kMerge;
-  if (type == "application/strategic-merge-patch+json") return PatchType::kStrategic;
-  if (type == "application/apply-patch+yaml") return PatchType::kApply;
+  if (media_type == "application/json-patch+json") return PatchType::kJson;
+  if (media_type == "application/merge-patch+json") return PatchType::kMerge;
+  if (media_type == "application/strategic-merge-patch+json") return PatchType::kStrategic;
+  if (media_type == "application/apply-patch+yaml") return PatchType::kApply;
   return std::nullopt;
 }
 
@@ -162,7 +152,7 @@ Outcome<Value> ApplyJsonPatch(const Value& target, const Value& patch) {
   const Array* const operations = patch.AsArray();
   if (operations == nullptr) return api::BadRequest("a JSON patch must be an array of operations");
   if (operations->size() > kMaxOperations) {
-    return TooManyPatchOperations(operations->size(), kMaxOperations);
+    return api::RequestEntityTooLarge("a JSON patch may have 10000 operations");
   }
   Patcher patcher(target);
   for (const Value& operation : *operations) {

@@ -62,21 +62,15 @@ std::vector<Clause> ParseAccept(std::string_view accept) {
   return clauses;
 }
 
-std::optional<Encoding> EncodingOf(std::string_view type, Shape shape) {
-  if (type == "application/json" || type == "*/*" || type == "application/*") {
-    return Encoding::kJson;
-  }
-  if (type == "application/yaml" && shape != Shape::kWatch) return Encoding::kYaml;
-  return std::nullopt;
+bool IsJson(std::string_view type) {
+  return type == "application/json" || type == "*/*" || type == "application/*";
 }
 
 // Returns the form that as=, g= and v= request; nullopt if it is not served.
 std::optional<Form> FormOf(const Clause& clause, Shape shape) {
   const std::string_view as = clause.Get("as");
   if (as.empty()) return Form::kObject;
-  if (clause.Get("g") != "meta.k8s.io") return std::nullopt;
-  const std::string_view version = clause.Get("v");
-  if (version != "v1" && version != "v1beta1") return std::nullopt;
+  if (clause.Get("g") != "meta.k8s.io" || clause.Get("v") != "v1") return std::nullopt;
   if (as == "Table") return Form::kTable;
   const bool list = shape == Shape::kList;
   if (as == (list ? "PartialObjectMetadataList" : "PartialObjectMetadata")) return Form::kMetadata;
@@ -85,42 +79,18 @@ std::optional<Form> FormOf(const Clause& clause, Shape shape) {
 
 }  // namespace
 
-std::optional<Representation> Negotiate(std::string_view accept, Shape shape) {
+std::optional<Form> Negotiate(std::string_view accept, Shape shape) {
   const std::vector<Clause> clauses = ParseAccept(accept);
-  if (clauses.empty()) return Representation{};
+  if (clauses.empty()) return Form::kObject;
   for (const Clause& clause : clauses) {
-    const std::optional<Encoding> encoding = EncodingOf(clause.type, shape);
     const std::optional<Form> form = FormOf(clause, shape);
-    if (!encoding || !form || clause.weight <= 0) continue;
-    Representation chosen{*encoding, *form, "v1"};
-    if (*form != Form::kObject) chosen.meta_version = clause.Get("v");
-    return chosen;
+    if (IsJson(clause.type) && form && clause.weight > 0) return form;
   }
   return std::nullopt;
-}
-
-bool AcceptsAggregatedDiscovery(std::string_view accept) {
-  for (const Clause& clause : ParseAccept(accept)) {
-    if (clause.type != "application/json" && clause.type != "*/*") continue;
-    if (clause.Get("as").empty()) return false;
-    if (clause.Get("g") == "apidiscovery.k8s.io" && clause.Get("v") == "v2" &&
-        clause.Get("as") == "APIGroupDiscoveryList") {
-      return true;
-    }
-  }
-  return false;
 }
 
 std::string MediaType(std::string_view content_type) {
   return base::ToLower(Trim(content_type.substr(0, content_type.find(';'))));
-}
-
-std::optional<BodyFormat> BodyFormatOf(std::string_view content_type) {
-  const std::string type = MediaType(content_type);
-  if (type.empty() || type == "application/json") return BodyFormat::kJson;
-  if (type == "application/yaml") return BodyFormat::kYaml;
-  if (type == "application/vnd.kubernetes.protobuf") return BodyFormat::kProtobuf;
-  return std::nullopt;
 }
 
 }  // namespace sandbox

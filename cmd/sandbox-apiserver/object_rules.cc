@@ -2,11 +2,8 @@
 
 #include "cmd/sandbox-apiserver/crd.h"
 #include "cmd/sandbox-apiserver/pod_rules.h"
-#include "cmd/sandbox-apiserver/quota_rules.h"
 #include "cmd/sandbox-apiserver/resource_lists.h"
 #include "cmd/sandbox-apiserver/service_ports.h"
-#include "cmd/sandbox-apiserver/webhook_validation.h"
-#include "pkg/base/base64.h"
 #include "pkg/base/text.h"
 
 namespace sandbox {
@@ -55,18 +52,6 @@ Outcome<void> DefaultClaim(const ResourceType& type, Value& claim) {
   return NormalizeQuantities(type, FindMember(claim, {"status", "capacity"}));
 }
 
-void DefaultSecret(Value& secret) {
-  SetDefault(secret, {"type"}, "Opaque");
-  const Value* const plain = secret.At({"stringData"});
-  if (plain == nullptr) return;
-  const Value copy = *plain;
-  secret.AsObject()->Erase("stringData");
-  if (!copy.IsObject()) return;
-  for (const auto& [name, value] : *copy.AsObject()) {
-    if (value.IsString()) secret.Make({"data", name}) = base::EncodeBase64(*value.AsString());
-  }
-}
-
 void DefaultWebhooks(const ResourceType& type, Value& configuration) {
   Array* const webhooks = ListAt(configuration, {"webhooks"});
   if (webhooks == nullptr) return;
@@ -86,18 +71,6 @@ void DefaultWebhooks(const ResourceType& type, Value& configuration) {
   }
 }
 
-Outcome<void> DefaultLimitRange(const ResourceType& type, Value& range) {
-  Array* const limits = ListAt(range, {"spec", "limits"});
-  if (limits == nullptr) return {};
-  for (Value& item : *limits) {
-    for (std::string_view member :
-         {"max", "min", "default", "defaultRequest", "maxLimitRequestRatio"}) {
-      if (auto done = NormalizeQuantities(type, FindMember(item, {member})); !done) return done;
-    }
-  }
-  return {};
-}
-
 // Workloads: the pod template, and replica counts.
 Outcome<void> DefaultWorkload(const ResourceType& type, Value& object) {
   if (base::IsOneOf(type.kind,
@@ -113,19 +86,6 @@ Outcome<void> DefaultWorkload(const ResourceType& type, Value& object) {
     SetDefault(object, {"spec", "revisionHistoryLimit"}, 10);
     SetDefault(object, {"spec", "progressDeadlineSeconds"}, 600);
   }
-  if (type.kind == "Job") {
-    SetDefault(object, {"spec", "parallelism"}, 1);
-    SetDefault(object, {"spec", "completions"}, 1);
-    SetDefault(object, {"spec", "backoffLimit"}, 6);
-    SetDefault(object, {"spec", "completionMode"}, "NonIndexed");
-    SetDefault(object, {"spec", "suspend"}, false);
-  }
-  if (type.kind == "CronJob") {
-    SetDefault(object, {"spec", "concurrencyPolicy"}, "Allow");
-    SetDefault(object, {"spec", "suspend"}, false);
-    Value* const pod = FindMember(object, {"spec", "jobTemplate", "spec", "template", "spec"});
-    return pod != nullptr ? DefaultPodSpec(type, *pod) : Outcome<void>();
-  }
   Value* const pod = FindMember(object, {"spec", "template", "spec"});
   return pod != nullptr ? DefaultPodSpec(type, *pod) : Outcome<void>();
 }
@@ -135,14 +95,6 @@ Outcome<void> DefaultQuota(const ResourceType& type, Value& quota) {
                     {"status", "hard"},
                     {"status", "used"}}) {
     auto done = NormalizeQuantities(type, FindMember(quota, {path.first, path.second}));
-    if (!done) return done;
-  }
-  return {};
-}
-
-Outcome<void> DefaultNode(const ResourceType& type, Value& node) {
-  for (std::string_view member : {"capacity", "allocatable"}) {
-    auto done = NormalizeQuantities(type, FindMember(node, {"status", member}));
     if (!done) return done;
   }
   return {};
@@ -160,66 +112,10 @@ Outcome<void> DefaultCore(const ResourceType& type, Value& object) {
   }
   if (type.resource == "resourcequotas") return DefaultQuota(type, object);
   if (type.resource == "persistentvolumeclaims") return DefaultClaim(type, object);
-  if (type.resource == "persistentvolumes") {
-    return NormalizeQuantities(type, FindMember(object, {"spec", "capacity"}));
-  }
-  if (type.resource == "limitranges") return DefaultLimitRange(type, object);
-  if (type.resource == "nodes") return DefaultNode(type, object);
   if (type.resource == "services") DefaultService(object);
-  if (type.resource == "secrets") DefaultSecret(object);
+  if (type.resource == "secrets") SetDefault(object, {"type"}, "Opaque");
   if (type.resource == "namespaces") DefaultNamespace(object);
   return DefaultWorkload(type, object);
-}
-
-void ValidateService(const Value& service, FieldErrors& errors) {
-  const std::string type(service.StringAt({"spec", "type"}));
-  if (!base::IsOneOf(type, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"})) {
-    errors.NotSupported("spec.type", type,
-                        {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"});
-  }
-  const Value* const ports = service.At({"spec", "ports"});
-  const bool headless = service.StringAt({"spec", "clusterIP"}) == "None";
-  if (ports == nullptr || !ports->IsArray() || ports->AsArray()->empty()) {
-    if (type != "ExternalName" && !headless) errors.Required("spec.ports");
-    return;
-  }
-  for (std::size_t i = 0; i < ports->AsArray()->size(); ++i) {
-    const Value* const number = (*ports->AsArray())[i].At({"port"});
-    const std::int64_t port = number != nullptr ? number->AsInt64().value_or(0) : 0;
-    if (port < 1 || port > 65535) {
-      errors.Invalid("spec.ports[" + std::to_string(i) + "].port", port,
-                     "must be between 1 and 65535, inclusive");
-    }
-  }
-}
-
-void ValidateClaim(const Value& claim, FieldErrors& errors) {
-  const Value* const modes = claim.At({"spec", "accessModes"});
-  if (modes == nullptr || !modes->IsArray() || modes->AsArray()->empty()) {
-    errors.Required("spec.accessModes", "at least 1 access mode is required");
-  }
-  const Value* const storage = claim.At({"spec", "resources", "requests", "storage"});
-  if (storage == nullptr) {
-    errors.Required("spec.resources[storage]");
-  } else if (QuantityOf(claim.At({"spec", "resources", "requests"}), "storage").Sign() <= 0) {
-    errors.Invalid("spec.resources[storage]", *storage, "must be greater than zero");
-  }
-}
-
-void ValidateTemplate(const ResourceType& type, const Value& object, FieldErrors& errors) {
-  if (!base::IsOneOf(type.kind, {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job",
-                                 "ReplicationController"})) {
-    return;
-  }
-  const Value* const spec = object.At({"spec", "template", "spec"});
-  if (spec != nullptr) {
-    ValidatePodSpec(*spec, "spec.template.spec", errors);
-  } else if (type.group == "apps") {
-    errors.Required("spec.template.spec.containers");
-  }
-  if (type.group == "apps" && object.At({"spec", "selector"}) == nullptr) {
-    errors.Required("spec.selector");
-  }
 }
 
 void SetStatusOnCreate(const ResourceType& type, Value& object) {
@@ -311,34 +207,9 @@ void PrepareForUpdate(const ResourceType& type, Value& object, const Value& old,
   }
 }
 
-FieldErrors ValidateObject(const ResourceType& type, const Value& object, const Value* old,
-                           std::string_view subresource) {
-  FieldErrors errors;
-  if (type.custom) {
-    return type.schema != nullptr ? ValidateBySchema(*type.schema, object) : errors;
-  }
-  if (type.IsCore("resourcequotas")) return ValidateQuota(object, old, subresource);
-  if (subresource == "status") return errors;
-  if (type.IsCore("pods")) {
-    const Value* const spec = object.At({"spec"});
-    ValidatePodSpec(spec != nullptr ? *spec : Value(Object()), "spec", errors);
-    if (old != nullptr && subresource.empty()) ValidatePodUpdate(object, *old, errors);
-  } else if (type.IsCore("services")) {
-    ValidateService(object, errors);
-  } else if (type.IsCore("persistentvolumeclaims")) {
-    ValidateClaim(object, errors);
-  } else if (type.group == "apiextensions.k8s.io") {
-    errors = ValidateCrd(object);
-  } else if (type.group == "admissionregistration.k8s.io") {
-    errors = ValidateWebhookConfiguration(object);
-  } else {
-    ValidateTemplate(type, object, errors);
-  }
-  return errors;
-}
-
-std::vector<std::string> CreateWarnings(const ResourceType& type, const Value& object) {
-  return type.IsCore("resourcequotas") ? QuotaWarnings(object) : std::vector<std::string>();
+FieldErrors ValidateObject(const ResourceType& type, const Value& object) {
+  if (type.custom && type.schema != nullptr) return ValidateBySchema(*type.schema, object);
+  return type.group == "apiextensions.k8s.io" ? ValidateCrd(object) : FieldErrors();
 }
 
 bool SpecChanged(const ResourceType& type, const Value& object, const Value& old) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Rules of built-in kinds: defaults, the strategy of create and update, validation, warnings.
-// Objects of other kinds are not changed. No I/O; any thread.
+// Rules of kinds: defaults, the strategy of create and update, validation of custom resources. No
+// I/O; any thread.
 
 #include <string>
 #include <string_view>
@@ -14,8 +14,8 @@
 
 namespace sandbox {
 
-// On decoding: defaults of pods, services, claims, namespaces, secrets, …; quantities rounded up to
-// milli and made canonical. What cannot be decoded is 400.
+// On decoding: defaults of pods, services, claims, namespaces, …; the quantities that quotas count
+// are rounded up to milli and made canonical. What cannot be decoded is 400.
 Outcome<void> ApplyDefaults(const ResourceType& type, json::Value& object);
 
 // The strategy: which part of a body is used. A create resets the status. An update of the main
@@ -24,19 +24,13 @@ void PrepareForCreate(const ResourceType& type, json::Value& object);
 void PrepareForUpdate(const ResourceType& type, json::Value& object, const json::Value& old,
                       std::string_view subresource);
 
-// Returns all errors of the object; `old` is nullptr for a create.
-FieldErrors ValidateObject(const ResourceType& type, const json::Value& object,
-                           const json::Value* old, std::string_view subresource);
-
-// Texts for Warning headers of a create.
-std::vector<std::string> CreateWarnings(const ResourceType& type, const json::Value& object);
+// Returns the errors of a custom resource by the schema of its kind, and of a definition. Built-in
+// kinds have no rules of their own here.
+FieldErrors ValidateObject(const ResourceType& type, const json::Value& object);
 
 // True if `generation` must increase: a member other than metadata and status differs.
 bool SpecChanged(const ResourceType& type, const json::Value& object, const json::Value& old);
 // True if objects of this type have metadata.generation.
 bool HasGeneration(const ResourceType& type);
-
-// "Guaranteed", "Burstable" or "BestEffort".
-std::string QosClass(const json::Value& pod);
 
 }  // namespace sandbox

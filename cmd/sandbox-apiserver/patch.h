@@ -1,8 +1,8 @@
 #pragma once
 
-// Patches, as functions of values. JSON patch (RFC 6902), JSON merge patch (RFC 7386), the
-// strategic merge that kubectl sends for built-in kinds, and a server-side apply that creates or
-// merges. No I/O; any thread.
+// Patches, as functions of values: JSON patch (RFC 6902, without move and copy), JSON merge patch
+// (RFC 7386), the strategic merge that kubectl sends for built-in kinds, and server-side apply. No
+// I/O; any thread.
 
 #include <optional>
 #include <string>
@@ -17,11 +17,10 @@ enum class PatchType { kJson, kMerge, kStrategic, kApply };
 
 struct PatchRequest {
   PatchType type = PatchType::kMerge;
-  json::Value body;    // parsed; the caller converts the YAML of an apply patch
-  bool force = false;  // of an apply
+  json::Value body;  // parsed; the caller converts the YAML of an apply patch
 };
 
-// "application/merge-patch+json" and so on, parameters cut off; nullopt for anything else.
+// "application/merge-patch+json" and so on; nullopt for anything else.
 std::optional<PatchType> PatchTypeOf(std::string_view media_type);
 
 // Errors: 422 if a `test` fails or a path is absent, 400 if the patch is no valid patch.
@@ -31,18 +30,13 @@ Outcome<json::Value> ApplyJsonPatch(const json::Value& target, const json::Value
 json::Value ApplyMergePatch(const json::Value& target, const json::Value& patch);
 
 // Lists with a known merge key merge by it (containers by name, ports by containerPort or port,
-// conditions by type …), finalizers as a set, others are replaced. Directives: $patch
-// (replace, delete, merge), $deleteFromPrimitiveList/x, $setElementOrder/x, $retainKeys.
-// `kind` tells lists of the same name apart. Errors: 400 for a malformed directive.
-Outcome<json::Value> ApplyStrategicMergePatch(const json::Value& target, const json::Value& patch,
-                                              std::string_view kind);
+// conditions by type …), others are replaced. The directive $patch is obeyed (replace, delete,
+// merge); $setElementOrder/x and $retainKeys are ignored. Errors: 400 for any other directive.
+Outcome<json::Value> ApplyStrategicMergePatch(const json::Value& target, const json::Value& patch);
 
-// Merges the applied configuration into the object (a strategic merge for built-in kinds), and
-// removes fields that this manager applied before and omits now. Ownership is kept in
-// metadata.managedFields with one entry for each manager; conflicts between managers are not
-// detected.
+// Merges the applied configuration into the object, by a strategic merge for built-in kinds. Fields
+// have no owners: there are no conflicts, and a field that a manager omits stays.
 Outcome<json::Value> ApplyServerSide(const json::Value& target, const json::Value& applied,
-                                     std::string_view field_manager, std::string_view kind,
-                                     bool custom, std::string_view timestamp);
+                                     bool custom);
 
 }  // namespace sandbox

@@ -1,9 +1,5 @@
 #include "cmd/sandbox-apiserver/pod_rules.h"
 
-#include <algorithm>
-#include <set>
-
-#include "cmd/sandbox-apiserver/object_rules.h"
 #include "cmd/sandbox-apiserver/resource_lists.h"
 
 namespace sandbox {
@@ -59,81 +55,6 @@ Outcome<void> DefaultContainer(const ResourceType& type, Value& container) {
   return DefaultResources(type, *FindMember(container, {"resources"}));
 }
 
-void ValidateResources(const Value& resources, const std::string& path, FieldErrors& errors) {
-  for (std::string_view member : {"limits", "requests"}) {
-    const Value* const list = resources.At({member});
-    if (list == nullptr || !list->IsObject()) continue;
-    const std::string field = path + "." + std::string(member);
-    for (const auto& [name, value] : *list->AsObject()) {
-      for (const std::string& wrong : CheckQualifiedName(name)) errors.Invalid(field, name, wrong);
-      const bool known = name.find('/') != std::string::npos || name == "cpu" || name == "memory" ||
-                         name == "ephemeral-storage" || name.starts_with("hugepages-");
-      if (!known) {
-        errors.Invalid(std::string(field).append("[").append(name).append("]"), name,
-                       "must be a standard resource for containers");
-      }
-      ValidateQuantity(field, name, value, errors);
-    }
-  }
-  const Value* const requests = resources.At({"requests"});
-  const Value* const limits = resources.At({"limits"});
-  if (requests == nullptr || !requests->IsObject() || limits == nullptr) return;
-  for (const auto& [name, value] : *requests->AsObject()) {
-    if (limits->At({name}) == nullptr) continue;
-    const quantity::Quantity limit = QuantityOf(limits, name);
-    if (QuantityOf(requests, name) > limit) {
-      errors.Invalid(path + ".requests", value,
-                     "must be less than or equal to " + name + " limit of " + limit.ToString());
-    }
-  }
-}
-
-void ValidateContainers(const Value& spec, std::string_view member, const std::string& path,
-                        std::set<std::string>& names, FieldErrors& errors) {
-  const Value* const list = spec.At({member});
-  if (list == nullptr || !list->IsArray()) return;
-  for (std::size_t i = 0; i < list->AsArray()->size(); ++i) {
-    const Value& container = (*list->AsArray())[i];
-    const std::string at = path + "." + std::string(member) + "[" + std::to_string(i) + "]";
-    const std::string name(container.StringAt({"name"}));
-    if (name.empty()) {
-      errors.Required(at + ".name");
-    } else {
-      for (const std::string& wrong : CheckDns1123Label(name)) {
-        errors.Invalid(at + ".name", name, wrong);
-      }
-      if (!names.insert(name).second) errors.Duplicate(at + ".name", name);
-    }
-    if (container.StringAt({"image"}).empty()) errors.Required(at + ".image");
-    if (const Value* resources = container.At({"resources"})) {
-      ValidateResources(*resources, at + ".resources", errors);
-    }
-  }
-}
-
-// Copies the fields from `from` that may change in a stored pod.
-void Mask(Value& spec, const Value& from) {
-  for (std::string_view member :
-       {"activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds",
-        "ephemeralContainers", "schedulingGates"}) {
-    const Value* const value = from.At({member});
-    if (value != nullptr) {
-      spec.AsObject()->Set(member, *value);
-    } else {
-      spec.AsObject()->Erase(member);
-    }
-  }
-  for (std::string_view member : {"containers", "initContainers"}) {
-    Array* const list = ListAt(spec, member);
-    const Value* const others = from.At({member});
-    if (list == nullptr || others == nullptr || !others->IsArray()) continue;
-    for (std::size_t i = 0; i < std::min(list->size(), others->AsArray()->size()); ++i) {
-      const Value* const image = (*others->AsArray())[i].At({"image"});
-      if (image != nullptr && (*list)[i].IsObject()) (*list)[i].AsObject()->Set("image", *image);
-    }
-  }
-}
-
 }  // namespace
 
 Outcome<void> DefaultPodSpec(const ResourceType& type, Value& spec) {
@@ -155,41 +76,6 @@ Outcome<void> DefaultPodSpec(const ResourceType& type, Value& spec) {
     if (auto done = DefaultResources(type, *resources); !done) return done;
   }
   return NormalizeQuantities(type, FindMember(spec, {"overhead"}));
-}
-
-void ValidatePodSpec(const Value& spec, const std::string& path, FieldErrors& errors) {
-  const Value* const containers = spec.At({"containers"});
-  if (containers == nullptr || !containers->IsArray() || containers->AsArray()->empty()) {
-    errors.Required(path + ".containers");
-  }
-  std::set<std::string> names;
-  for (std::string_view member : kContainerLists) {
-    ValidateContainers(spec, member, path, names, errors);
-  }
-  const std::string policy(spec.StringAt({"restartPolicy"}));
-  if (policy != "Always" && policy != "OnFailure" && policy != "Never") {
-    errors.NotSupported(path + ".restartPolicy", policy, {"Always", "OnFailure", "Never"});
-  }
-  const Value* const overhead = spec.At({"overhead"});
-  if (overhead == nullptr || !overhead->IsObject()) return;
-  for (const auto& [name, value] : *overhead->AsObject()) {
-    ValidateQuantity(path + ".overhead", name, value, errors);
-  }
-}
-
-void ValidatePodUpdate(const Value& pod, const Value& old, FieldErrors& errors) {
-  const Value* const before = old.At({"spec"});
-  const Value* const now = pod.At({"spec"});
-  if (before == nullptr || now == nullptr || !now->IsObject()) return;
-  Value masked = *now;
-  Mask(masked, *before);
-  if (masked == *before) return;
-  errors.Forbidden("spec",
-                   "pod updates may not change fields other than `spec.containers[*].image`,"
-                   "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` "
-                   "(only additions to existing tolerations),"
-                   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was "
-                   "previously negative)");
 }
 
 void KeepOnlyResize(Value& pod, const Value& old) {
@@ -214,28 +100,22 @@ void KeepOnlyResize(Value& pod, const Value& old) {
 }
 
 std::string QosClass(const Value& pod) {
-  bool any = false;
-  bool guaranteed = true;
+  std::vector<const Value*> resources;
   for (std::string_view member : {"containers", "initContainers"}) {
-    const Value* const list = pod.At({"spec", member});
-    if (list == nullptr || !list->IsArray()) continue;
-    for (const Value& container : *list->AsArray()) {
-      for (std::string_view name : {"cpu", "memory"}) {
-        const quantity::Quantity request =
-            QuantityOf(container.At({"resources", "requests"}), name);
-        const quantity::Quantity limit = QuantityOf(container.At({"resources", "limits"}), name);
-        any = any || !request.IsZero() || !limit.IsZero();
-        guaranteed = guaranteed && !limit.IsZero() && request == limit;
-      }
+    for (const Value& container : pod.ArrayAt({"spec", member})) {
+      resources.push_back(container.At({"resources"}));
     }
   }
   // Pod-level resources replace those of the containers (KEP-2837).
-  if (const Value* resources = pod.At({"spec", "resources"})) {
-    any = false;
-    guaranteed = true;
+  if (const Value* const own = pod.At({"spec", "resources"})) resources = {own};
+  bool any = false;
+  bool guaranteed = true;
+  for (const Value* const one : resources) {
     for (std::string_view name : {"cpu", "memory"}) {
-      const quantity::Quantity request = QuantityOf(resources->At({"requests"}), name);
-      const quantity::Quantity limit = QuantityOf(resources->At({"limits"}), name);
+      const Value* const requests = one != nullptr ? one->At({"requests"}) : nullptr;
+      const Value* const limits = one != nullptr ? one->At({"limits"}) : nullptr;
+      const quantity::Quantity request = QuantityOf(requests, name);
+      const quantity::Quantity limit = QuantityOf(limits, name);
       any = any || !request.IsZero() || !limit.IsZero();
       guaranteed = guaranteed && !limit.IsZero() && request == limit;
     }

@@ -1,13 +1,12 @@
 #pragma once
 
-// Pods and pod templates: defaults, validation, quality of service. Any thread.
+// Pods and pod templates: defaults, resizing, quality of service. Any thread.
 
 #include <string>
 #include <string_view>
 
 #include "cmd/sandbox-apiserver/outcome.h"
 #include "cmd/sandbox-apiserver/registry.h"
-#include "cmd/sandbox-apiserver/validation.h"
 #include "pkg/json/value.h"
 
 namespace sandbox {
@@ -16,13 +15,11 @@ namespace sandbox {
 // set gets the value of the limit.
 Outcome<void> DefaultPodSpec(const ResourceType& type, json::Value& spec);
 
-// All errors of the pod spec at `path`.
-void ValidatePodSpec(const json::Value& spec, const std::string& path, FieldErrors& errors);
-// Errors of an update: fields that must not change in a stored pod.
-void ValidatePodUpdate(const json::Value& pod, const json::Value& old, FieldErrors& errors);
-
 // Takes the resources of the pod and of its containers from `pod`, as /resize does. Everything else
 // comes from `old`.
 void KeepOnlyResize(json::Value& pod, const json::Value& old);
+
+// "Guaranteed", "Burstable" or "BestEffort".
+std::string QosClass(const json::Value& pod);
 
 }  // namespace sandbox

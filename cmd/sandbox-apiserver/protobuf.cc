@@ -115,12 +115,12 @@ bool EmptyMatters(std::string_view name) {
 
 base::Result<json::Value> DecodeMessage(std::string_view bytes, std::string_view message);
 
-base::Result<json::Value> DecodeTime(const Pair& pair, bool micro) {
-  if (pair.integers[1] == 0 && pair.integers[2] == 0) return json::Value();
+json::Value DecodeTime(const Pair& pair) {
+  if (pair.integers[1] == 0 && pair.integers[2] == 0) return {};
   const auto since = std::chrono::seconds(static_cast<std::int64_t>(pair.integers[1])) +
                      std::chrono::nanoseconds(static_cast<std::int64_t>(pair.integers[2]));
   const base::WallTime time{std::chrono::duration_cast<base::WallTime::duration>(since)};
-  return json::Value(micro ? api::FormatMicroTime(time) : api::FormatTime(time));
+  return api::FormatTime(time);
 }
 
 // null: nothing to write.
@@ -144,7 +144,7 @@ base::Result<json::Value> DecodeBytes(const WireField& wire, const std::string& 
     const bool zero = pair->integers[2] == 0;
     return zero ? json::Value() : json::Value(static_cast<std::int64_t>(pair->integers[2]));
   }
-  if (type == "Time" || type == "MicroTime") return DecodeTime(*pair, type == "MicroTime");
+  if (type == "Time") return DecodeTime(*pair);
   return Broken();
 }
 

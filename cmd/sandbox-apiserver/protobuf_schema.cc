@@ -77,26 +77,12 @@ CronJobSpec: 1 schedule string, 8 timeZone string, 2 startingDeadlineSeconds int
     concurrencyPolicy string, 4 suspend bool, 5 jobTemplate JobTemplateSpec, 6
     successfulJobsHistoryLimit int, 7 failedJobsHistoryLimit int
 JobTemplateSpec: 1 metadata ObjectMeta, 2 spec JobSpec
-Role: 1 metadata ObjectMeta, 2 rules PolicyRule*
-ClusterRole: 1 metadata ObjectMeta, 2 rules PolicyRule*
-PolicyRule: 1 verbs string*, 2 apiGroups string*, 3 resources string*, 4 resourceNames string*, 5
-    nonResourceURLs string*
-RoleBinding: 1 metadata ObjectMeta, 2 subjects Subject*, 3 roleRef RoleRef
-ClusterRoleBinding: 1 metadata ObjectMeta, 2 subjects Subject*, 3 roleRef RoleRef
-RoleRef: 1 apiGroup string, 2 kind string, 3 name string
-Subject: 1 kind string, 2 apiGroup string, 3 name string, 4 namespace string
-PriorityClass: 1 metadata ObjectMeta, 2 value int, 3 globalDefault bool, 4 description string, 5
-    preemptionPolicy string
 SelfSubjectAccessReview: 1 metadata ObjectMeta, 2 spec SelfSubjectAccessReviewSpec, 3 - skip
 SelfSubjectAccessReviewSpec: 1 resourceAttributes ResourceAttributes, 2 nonResourceAttributes
     NonResourceAttributes
 ResourceAttributes: 1 namespace string, 2 verb string, 3 group string, 4 version string, 5
     resource string, 6 subresource string, 7 name string
 NonResourceAttributes: 1 path string, 2 verb string
-SelfSubjectReview: 1 metadata ObjectMeta, 2 - skip
-Lease: 1 metadata ObjectMeta, 2 spec LeaseSpec
-LeaseSpec: 1 holderIdentity string, 2 leaseDurationSeconds int, 3 acquireTime MicroTime, 4
-    renewTime MicroTime, 5 leaseTransitions int, 6 strategy string, 7 preferredHolder string
 )";
 
 using Messages = std::map<std::string, ProtobufMessage, std::less<>>;

@@ -12,8 +12,7 @@ namespace sandbox {
 struct ProtobufField {
   std::uint64_t number = 0;
   std::string name;  // "" if it is to be skipped
-  std::string
-      type;  // a message, or string, int, bool, bytes, Quantity, Time, MicroTime, IntOrString
+  std::string type;  // a message, or string, int, bool, bytes, Quantity, Time, IntOrString
   enum class Shape { kSingle, kList, kMap } shape = Shape::kSingle;
 };
 

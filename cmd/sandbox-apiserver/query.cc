@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cmd/sandbox-apiserver/statuses.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/base64.h"
 
@@ -18,31 +17,13 @@ struct FieldRow {
 
 const std::vector<FieldRow>& FieldRows() {
   static const auto* const rows = new std::vector<FieldRow>{
-      {"",
-       "pods",
-       {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-        "spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"}},
-      {"",
-       "events",
-       {"involvedObject.", "reason", "type", "reportingComponent", "reportingController",
-        "source"}},
+      {"", "pods", {"spec.nodeName", "status.phase"}},
+      {"", "events", {"involvedObject.", "reason", "type", "reportingComponent"}},
       {"events.k8s.io", "events", {"regarding.", "reason", "type", "reportingController"}},
       {"", "namespaces", {"status.phase"}},
       {"", "secrets", {"type"}},
-      {"", "nodes", {"spec.unschedulable"}},
-      {"", "replicationcontrollers", {"status.replicas"}},
-      {"", "services", {"spec.clusterIP", "spec.type"}},
-      {"apps", "replicasets", {"status.replicas"}},
-      {"batch", "jobs", {"status.successful"}},
   };
   return *rows;
-}
-
-// A missing field has the text of its zero value, if that text is not empty.
-std::string ZeroText(std::string_view field) {
-  if (field == "spec.unschedulable" || field == "spec.hostNetwork") return "false";
-  if (field == "status.successful" || field == "status.replicas") return "0";
-  return "";
 }
 
 }  // namespace
@@ -63,7 +44,6 @@ bool SupportsField(const ResourceType& type, std::string_view field) {
 }
 
 std::string FieldText(const json::Value& object, std::string_view field) {
-  if (field == "source") return std::string(object.StringAt({"source", "component"}));
   const json::Value* at = &object;
   std::string_view rest = field;
   while (at != nullptr && !rest.empty()) {
@@ -71,7 +51,7 @@ std::string FieldText(const json::Value& object, std::string_view field) {
     at = at->At({rest.substr(0, dot)});
     rest = dot == std::string_view::npos ? std::string_view() : rest.substr(dot + 1);
   }
-  if (at == nullptr || at->IsNull()) return ZeroText(field);
+  if (at == nullptr || at->IsNull()) return "";
   return at->IsString() ? *at->AsString() : json::Write(*at);
 }
 
@@ -115,28 +95,15 @@ Outcome<ContinueToken> DecodeToken(std::string_view text) {
   for (char& c : padded) c = c == '-' ? '+' : (c == '_' ? '/' : c);
   while (padded.size() % 4 != 0) padded += '=';
   const auto plain = base::DecodeBase64(padded);
-  if (!plain)
-    return api::BadRequest("invalid continue token: continue key is not valid: " +
-                           plain.error().message);
-  const auto token = json::Parse(*plain);
-  if (!token)
-    return api::BadRequest("invalid continue token: continue key is not valid: " +
-                           token.error().message);
-  if (token->StringAt({"v"}) != "meta.k8s.io/v1") {
-    return api::BadRequest(
-        "invalid continue token: continue key is not valid: server does not recognize this encoded "
-        "version " +
-        json::Quote(token->StringAt({"v"})));
+  const auto parsed = plain ? json::Parse(*plain) : base::Result<json::Value>(json::Value());
+  const json::Value token = parsed ? *parsed : json::Value();
+  const json::Value* const version = token.At({"rv"});
+  const std::int64_t number = version != nullptr ? version->AsInt64().value_or(-1) : -1;
+  const std::string_view start = token.StringAt({"start"});
+  if (token.StringAt({"v"}) != "meta.k8s.io/v1" || number < 0 || start.empty()) {
+    return api::BadRequest("invalid continue token: continue key is not valid");
   }
-  const json::Value* const version = token->At({"rv"});
-  const std::optional<std::int64_t> number = version != nullptr ? version->AsInt64() : std::nullopt;
-  if (!number || *number < 0 || token->StringAt({"start"}).empty()) {
-    return api::BadRequest(
-        "invalid continue token: continue key is not valid: incorrect encoded start "
-        "resourceVersion");
-  }
-  return ContinueToken{static_cast<std::uint64_t>(*number),
-                       std::string(token->StringAt({"start"}))};
+  return ContinueToken{static_cast<std::uint64_t>(number), std::string(start)};
 }
 
 Outcome<std::optional<std::uint64_t>> ParseVersion(std::string_view text) {

@@ -26,7 +26,6 @@ struct ListQuery {
   std::int64_t limit = 0;
   std::string continue_token;
   std::string resource_version;
-  std::string resource_version_match;
 };
 
 struct ListPage {

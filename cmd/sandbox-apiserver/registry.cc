@@ -40,13 +40,6 @@ TypePtr Registry::Find(std::string_view group, std::string_view version,
   });
 }
 
-TypePtr Registry::FindKind(std::string_view group, std::string_view version,
-                           std::string_view kind) const {
-  return FindIf(types_, [&](const TypePtr& type) {
-    return type->group == group && type->version == version && type->kind == kind;
-  });
-}
-
 TypePtr Registry::FindAny(const api::GroupResource& resource) const {
   return FindIf(types_, [&](const TypePtr& type) {
     return type->group == resource.group && type->resource == resource.resource;

@@ -21,8 +21,6 @@ namespace sandbox {
 struct PrinterColumn {
   std::string name;
   std::string type;
-  std::string format;
-  std::string description;
   std::string json_path;
   std::int64_t priority = 0;
 };
@@ -70,8 +68,6 @@ class Registry {
   // nullptr if not served.
   [[nodiscard]] TypePtr Find(std::string_view group, std::string_view version,
                              std::string_view resource) const;
-  [[nodiscard]] TypePtr FindKind(std::string_view group, std::string_view version,
-                                 std::string_view kind) const;
   // Returns the type in its preferred version.
   [[nodiscard]] TypePtr FindAny(const api::GroupResource& resource) const;
 

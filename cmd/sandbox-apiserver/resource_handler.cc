@@ -45,11 +45,11 @@ std::string ListText(const ResourceType& type, const ListPage& page) {
   return text;
 }
 
-json::Value MetadataList(const ListPage& page, const std::string& version) {
+json::Value MetadataList(const ListPage& page) {
   json::Array items;
   for (const ObjectPtr& item : page.items) items.push_back(PartialMetadata(*item));
   return json::Object{{"kind", "PartialObjectMetadataList"},
-                      {"apiVersion", "meta.k8s.io/" + version},
+                      {"apiVersion", "meta.k8s.io/v1"},
                       {"metadata", ListMetadata(page)},
                       {"items", std::move(items)}};
 }
@@ -104,20 +104,11 @@ base::Task<http::Response> ResourceHandler::Handle(const Exchange& exchange) {
       co_return Get(exchange);
     case Verb::kList:
       co_return List(exchange);
-    case Verb::kCreate:
-      co_return co_await Create(exchange);
-    case Verb::kUpdate:
-      co_return co_await Update(exchange);
-    case Verb::kPatch:
-      co_return co_await Patch(exchange);
-    case Verb::kDelete:
-      co_return co_await Delete(exchange);
     case Verb::kDeleteCollection:
       co_return co_await DeleteCollection(exchange);
-    case Verb::kWatch:
-      break;
+    default:
+      co_return co_await Change(exchange);
   }
-  co_return PageNotFound();
 }
 
 http::Response ResourceHandler::Get(const Exchange& exchange) const {
@@ -136,90 +127,52 @@ http::Response ResourceHandler::List(const Exchange& exchange) const {
 
 http::Response ResourceHandler::Represent(const Exchange& exchange, int status,
                                           const ObjectPtr& object) const {
-  const Representation& asked = exchange.representation;
-  if (asked.form == Form::kObject) {
-    return Encoded(status, *object, asked.encoding, exchange.WantsPretty());
-  }
-  json::Value shown;
-  if (asked.form == Form::kMetadata) {
-    shown = PartialMetadata(*object);
-  } else {
-    const Outcome<IncludeObject> include = IncludeObjectOf(exchange);
-    if (!include) return StatusResponse(include.error());
-    json::Object metadata{{"resourceVersion", object->StringAt({"metadata", "resourceVersion"})}};
-    shown = MakeTable(*exchange.type, {object}, std::move(metadata), clock_.WallNow(),
-                      {.include = *include});
-  }
-  shown.Make({"apiVersion"}) = "meta.k8s.io/" + asked.meta_version;
-  return Encoded(status, shown, asked.encoding, exchange.WantsPretty());
+  if (exchange.form == Form::kObject) return JsonResponse(status, *object);
+  if (exchange.form == Form::kMetadata) return JsonResponse(status, PartialMetadata(*object));
+  json::Object metadata{{"resourceVersion", object->StringAt({"metadata", "resourceVersion"})}};
+  return JsonResponse(status,
+                      MakeTable(*exchange.type, {object}, std::move(metadata), clock_.WallNow()));
 }
 
 http::Response ResourceHandler::RepresentList(const Exchange& exchange,
                                               const ListPage& page) const {
-  const Representation& asked = exchange.representation;
-  const bool plain = asked.encoding == Encoding::kJson && !exchange.WantsPretty();
-  if (asked.form == Form::kObject) {
-    std::string text = ListText(*exchange.type, page);
-    if (plain) return JsonText(200, std::move(text));
-    return Encoded(200, json::Parse(text).value(), asked.encoding, exchange.WantsPretty());
+  if (exchange.form == Form::kObject) return JsonText(200, ListText(*exchange.type, page));
+  if (exchange.form == Form::kMetadata) return JsonResponse(200, MetadataList(page));
+  return JsonResponse(200,
+                      MakeTable(*exchange.type, page.items, ListMetadata(page), clock_.WallNow()));
+}
+
+base::Task<http::Response> ResourceHandler::Change(const Exchange& exchange) {
+  Outcome<Prepare> prepare = PreparationOf(exchange);
+  if (!prepare) co_return StatusResponse(prepare.error());
+  const Outcome<WriteResult> result = co_await Write(exchange, *std::move(prepare), false);
+  co_return Answer(exchange, result);
+}
+
+Outcome<ResourceHandler::Prepare> ResourceHandler::PreparationOf(const Exchange& exchange) const {
+  const Target target = exchange.store_target();
+  if (exchange.verb == Verb::kDelete) {
+    const Outcome<DeleteOptions> options = DeleteOptionsOf(exchange);
+    if (!options) return options.error();
+    return Prepare(
+        [this, target, options = *options] { return store_.PrepareDelete(target, options); });
   }
-  json::Value shown;
-  if (asked.form == Form::kMetadata) {
-    shown = MetadataList(page, asked.meta_version);
-  } else {
-    const Outcome<IncludeObject> include = IncludeObjectOf(exchange);
-    if (!include) return StatusResponse(include.error());
-    shown = MakeTable(*exchange.type, page.items, ListMetadata(page), clock_.WallNow(),
-                      {.include = *include});
-    shown.Make({"apiVersion"}) = "meta.k8s.io/" + asked.meta_version;
+  const Outcome<WriteOptions> options = WriteOptionsOf(exchange);
+  if (!options) return options.error();
+  if (exchange.verb == Verb::kPatch) {
+    const Outcome<PatchRequest> patch = PatchOf(exchange);
+    if (!patch) return patch.error();
+    return Prepare([this, target, patch = *patch, options = *options] {
+      return store_.PreparePatch(target, patch, options);
+    });
   }
-  return Encoded(200, shown, asked.encoding, exchange.WantsPretty());
-}
-
-base::Task<http::Response> ResourceHandler::Create(const Exchange& exchange) {
-  const Outcome<WriteOptions> options = WriteOptionsOf(exchange);
-  if (!options) co_return StatusResponse(options.error());
-  Outcome<json::Value> body = BodyOf(exchange);
-  if (!body) co_return StatusResponse(body.error());
-  Prepare prepare = [this, &exchange, &body, &options] {
-    return store_.PrepareCreate(exchange.store_target(), *body, *options);
-  };
-  const Outcome<WriteResult> result = co_await Write(exchange, std::move(prepare), false);
-  co_return Answer(exchange, result);
-}
-
-base::Task<http::Response> ResourceHandler::Update(const Exchange& exchange) {
-  const Outcome<WriteOptions> options = WriteOptionsOf(exchange);
-  if (!options) co_return StatusResponse(options.error());
-  Outcome<json::Value> body = BodyOf(exchange);
-  if (!body) co_return StatusResponse(body.error());
-  Prepare prepare = [this, &exchange, &body, &options] {
-    return store_.PrepareUpdate(exchange.store_target(), *body, *options);
-  };
-  const Outcome<WriteResult> result = co_await Write(exchange, std::move(prepare), false);
-  co_return Answer(exchange, result);
-}
-
-base::Task<http::Response> ResourceHandler::Patch(const Exchange& exchange) {
-  const Outcome<WriteOptions> options = WriteOptionsOf(exchange);
-  if (!options) co_return StatusResponse(options.error());
-  const Outcome<PatchRequest> patch = PatchOf(exchange);
-  if (!patch) co_return StatusResponse(patch.error());
-  Prepare prepare = [this, &exchange, &patch, &options] {
-    return store_.PreparePatch(exchange.store_target(), *patch, *options);
-  };
-  const Outcome<WriteResult> result = co_await Write(exchange, std::move(prepare), false);
-  co_return Answer(exchange, result);
-}
-
-base::Task<http::Response> ResourceHandler::Delete(const Exchange& exchange) {
-  const Outcome<DeleteOptions> options = DeleteOptionsOf(exchange);
-  if (!options) co_return StatusResponse(options.error());
-  Prepare prepare = [this, &exchange, &options] {
-    return store_.PrepareDelete(exchange.store_target(), *options);
-  };
-  const Outcome<WriteResult> result = co_await Write(exchange, std::move(prepare), false);
-  co_return Answer(exchange, result);
+  const Outcome<json::Value> body = BodyOf(exchange);
+  if (!body) return body.error();
+  const bool creates = exchange.verb == Verb::kCreate;
+  return Prepare([this, target, body = *body, options = *options, creates] {
+    return creates ? store_.PrepareCreate(target, body, options)
+                   : store_.PrepareUpdate(target, body, options);
+  });
 }
 
 base::Task<http::Response> ResourceHandler::DeleteCollection(const Exchange& exchange) {

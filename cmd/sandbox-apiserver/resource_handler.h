@@ -30,12 +30,11 @@ class ResourceHandler {
 
   [[nodiscard]] http::Response Get(const Exchange& exchange) const;
   [[nodiscard]] http::Response List(const Exchange& exchange) const;
-  base::Task<http::Response> Create(const Exchange& exchange);
-  base::Task<http::Response> Update(const Exchange& exchange);
-  base::Task<http::Response> Patch(const Exchange& exchange);
-  base::Task<http::Response> Delete(const Exchange& exchange);
+  base::Task<http::Response> Change(const Exchange& exchange);
   base::Task<http::Response> DeleteCollection(const Exchange& exchange);
 
+  // The first step of the write of one object, with all that it needs of the request.
+  [[nodiscard]] Outcome<Prepare> PreparationOf(const Exchange& exchange) const;
   // All steps of a write. If the client named no version and another write came in between, the
   // write is prepared again. `by_collection`: its webhooks get no name.
   base::Task<Outcome<WriteResult>> Write(const Exchange& exchange, Prepare prepare,

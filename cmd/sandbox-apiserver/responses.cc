@@ -1,7 +1,5 @@
 #include "cmd/sandbox-apiserver/responses.h"
 
-#include "pkg/config/yaml.h"
-
 namespace sandbox {
 namespace {
 
@@ -55,17 +53,6 @@ http::Response JsonText(int status, std::string body) {
 
 http::Response JsonResponse(int status, const json::Value& body) {
   return JsonText(status, json::Write(body));
-}
-
-http::Response Encoded(int status, const json::Value& body, Encoding encoding, bool pretty) {
-  if (encoding == Encoding::kJson) {
-    return JsonText(status, pretty ? json::WritePretty(body) : json::Write(body));
-  }
-  http::Response response;
-  response.status = status;
-  response.headers.Set("Content-Type", "application/yaml");
-  response.body = config::WriteYaml(body);
-  return response;
 }
 
 http::Response PlainText(int status, std::string_view body) {

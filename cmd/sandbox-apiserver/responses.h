@@ -1,13 +1,12 @@
 #pragma once
 
-// HTTP responses as an API server writes them: JSON or YAML bodies with their headers, and Status
-// objects for failed requests. Values; any thread.
+// HTTP responses as an API server writes them: JSON bodies with their headers, and Status objects
+// for failed requests. Values; any thread.
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cmd/sandbox-apiserver/negotiation.h"
 #include "cmd/sandbox-apiserver/outcome.h"
 #include "pkg/http/message.h"
 #include "pkg/json/value.h"
@@ -17,8 +16,6 @@ namespace sandbox {
 // `body` is JSON text without a line end.
 http::Response JsonText(int status, std::string body);
 http::Response JsonResponse(int status, const json::Value& body);
-// A body in the requested encoding. JSON is indented if `pretty` is set.
-http::Response Encoded(int status, const json::Value& body, Encoding encoding, bool pretty);
 http::Response PlainText(int status, std::string_view body);
 // Adds Retry-After if the Status has a time.
 http::Response StatusResponse(const api::Status& status);

@@ -82,9 +82,9 @@ class SchemaValidator {
   bool HasType(const Value& schema, const Value& value, const std::string& path) {
     if (IsTrue(schema, "x-kubernetes-int-or-string")) {
       if (value.IsString() || value.AsInt64()) return true;
-      errors_.TypeInvalid(path, GoTypeName(value),
-                          InBody(path) + " must be of type integer,string: \"" +
-                              std::string(GoTypeName(value)) + "\"");
+      errors_.Invalid(path, GoTypeName(value),
+                      InBody(path) + " must be of type integer,string: \"" +
+                          std::string(GoTypeName(value)) + "\"");
       return false;
     }
     const std::string type(schema.StringAt({"type"}));
@@ -95,7 +95,7 @@ class SchemaValidator {
         (type == "string" && value.IsString()) || (type == "boolean" && value.IsBool()) ||
         (type == "number" && value.IsNumber()) || (type == "integer" && integral);
     if (fits) return true;
-    errors_.TypeInvalid(
+    errors_.Invalid(
         path, GoTypeName(value),
         InBody(path) + " must be of type " + type + ": \"" + std::string(GoTypeName(value)) + "\"");
     return false;
@@ -130,48 +130,44 @@ class SchemaValidator {
 
   void CheckNumber(const Value& schema, const Value& value, const std::string& path) {
     const double number = value.AsDouble().value_or(0);
-    const Value* const minimum = schema.At({"minimum"});
-    const Value* const maximum = schema.At({"maximum"});
-    if (minimum != nullptr) {
-      const double bound = minimum->AsDouble().value_or(0);
-      const bool exclusive = IsTrue(schema, "exclusiveMinimum");
-      if (number < bound || (exclusive && number == bound)) {
-        errors_.Invalid(path, value,
-                        InBody(path) + " should be greater than " +
-                            (exclusive ? "" : "or equal to ") + json::Write(*minimum));
-      }
-    }
-    if (maximum != nullptr) {
-      const double bound = maximum->AsDouble().value_or(0);
-      const bool exclusive = IsTrue(schema, "exclusiveMaximum");
-      if (number > bound || (exclusive && number == bound)) {
-        errors_.Invalid(path, value,
-                        InBody(path) + " should be less than " + (exclusive ? "" : "or equal to ") +
-                            json::Write(*maximum));
-      }
-    }
+    const auto check = [&](const char* bound, const char* exclusive, double sign,
+                           const char* words) {
+      const Value* const limit = schema.At({bound});
+      if (limit == nullptr) return;
+      const double beyond = (limit->AsDouble().value_or(0) - number) * sign;
+      if (beyond < 0 || (beyond == 0 && !IsTrue(schema, exclusive))) return;
+      errors_.Invalid(path, value,
+                      InBody(path) + " should be " + words + " than " +
+                          (IsTrue(schema, exclusive) ? "" : "or equal to ") + json::Write(*limit));
+    };
+    check("minimum", "exclusiveMinimum", 1, "greater");
+    check("maximum", "exclusiveMaximum", -1, "less");
   }
 
-  static std::optional<std::int64_t> Bound(const Value& schema, std::string_view name) {
-    const Value* const bound = schema.At({name});
-    return bound != nullptr ? bound->AsInt64() : std::nullopt;
+  // `least` and `most` are members of the schema: minItems and maxItems.
+  void CheckSize(const Value& schema, std::string_view least, std::string_view most,
+                 std::size_t size, const std::string& path) {
+    const auto bound = [&schema](std::string_view member) {
+      const Value* const number = schema.At({member});
+      return number != nullptr ? number->AsInt64() : std::nullopt;
+    };
+    const auto actual = static_cast<std::int64_t>(size);
+    if (const auto limit = bound(least); limit && actual < *limit) {
+      errors_.Invalid(path, actual,
+                      InBody(path) + " should have at least " + std::to_string(*limit));
+    }
+    if (const auto limit = bound(most); limit && actual > *limit) {
+      errors_.Invalid(path, actual,
+                      InBody(path) + " should have at most " + std::to_string(*limit));
+    }
   }
 
   void CheckString(const Value& schema, const Value& value, const std::string& path) {
     const std::string& text = *value.AsString();
-    const auto length =
-        static_cast<std::int64_t>(std::count_if(text.begin(), text.end(), [](char c) {
-          return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-        }));
-    if (const auto least = Bound(schema, "minLength"); least && length < *least) {
-      errors_.Invalid(
-          path, value,
-          InBody(path) + " should be at least " + std::to_string(*least) + " chars long");
-    }
-    if (const auto most = Bound(schema, "maxLength"); most && length > *most) {
-      errors_.Add({"FieldValueTooLong", path,
-                   "Too long: may not be more than " + std::to_string(*most) + " bytes"});
-    }
+    const auto length = std::count_if(text.begin(), text.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    });
+    CheckSize(schema, "minLength", "maxLength", static_cast<std::size_t>(length), path);
     const std::string pattern(schema.StringAt({"pattern"}));
     if (!pattern.empty() && !MatchesPattern(text, pattern)) {
       errors_.Invalid(path, value, InBody(path) + " should match '" + pattern + "'");
@@ -188,16 +184,7 @@ class SchemaValidator {
   }
 
   void CheckArray(const Value& schema, const Array& list, const std::string& path) {
-    const auto size = static_cast<std::int64_t>(list.size());
-    if (const auto least = Bound(schema, "minItems"); least && size < *least) {
-      errors_.Invalid(path, size,
-                      InBody(path) + " should have at least " + std::to_string(*least) + " items");
-    }
-    if (const auto most = Bound(schema, "maxItems"); most && size > *most) {
-      errors_.Add({"FieldValueTooMany", path,
-                   "Too many: " + std::to_string(size) + ": must have at most " +
-                       std::to_string(*most) + " items"});
-    }
+    CheckSize(schema, "minItems", "maxItems", list.size(), path);
     const Value* const items = schema.At({"items"});
     for (std::size_t i = 0; items != nullptr && i < list.size(); ++i) {
       Check(*items, list[i], path + "[" + std::to_string(i) + "]");
@@ -205,25 +192,12 @@ class SchemaValidator {
   }
 
   void CheckObject(const Value& schema, const Object& object, const std::string& path) {
-    if (const Value* required = schema.At({"required"});
-        required != nullptr && required->IsArray()) {
-      for (const Value& name : *required->AsArray()) {
-        if (name.IsString() && !object.Contains(*name.AsString())) {
-          errors_.Required(Join(path, *name.AsString()));
-        }
+    for (const Value& name : schema.ArrayAt({"required"})) {
+      if (name.IsString() && !object.Contains(*name.AsString())) {
+        errors_.Required(Join(path, *name.AsString()));
       }
     }
-    const auto size = static_cast<std::int64_t>(object.size());
-    if (const auto least = Bound(schema, "minProperties"); least && size < *least) {
-      errors_.Invalid(
-          path, size,
-          InBody(path) + " should have at least " + std::to_string(*least) + " properties");
-    }
-    if (const auto most = Bound(schema, "maxProperties"); most && size > *most) {
-      errors_.Add({"FieldValueTooMany", path,
-                   "Too many: " + std::to_string(size) + ": must have at most " +
-                       std::to_string(*most) + " items"});
-    }
+    CheckSize(schema, "minProperties", "maxProperties", object.size(), path);
     for (const auto& [name, value] : object) {
       if (path.empty() && name == "metadata") continue;
       const Value* const below = SchemaOf(schema, name);

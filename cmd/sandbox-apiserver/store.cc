@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cmd/sandbox-apiserver/object_key.h"
-#include "cmd/sandbox-apiserver/statuses.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/api/time.h"
 
@@ -28,12 +26,15 @@ std::map<std::string, ObjectPtr, std::less<>> SnapshotAt(
   return objects;
 }
 
-constexpr std::string_view kTokenTooOld =
-    "The provided continue parameter is too old to display a consistent list result. You can start "
-    "a new list without the continue parameter, or use the continue token in this response to "
-    "retrieve the remainder of the results. Continuing with the provided token results in an "
-    "inconsistent list - objects that were created, modified, or deleted between the time the "
-    "first chunk was returned and now may show up in the list.";
+// 504: the version is not reached yet.
+api::Status TooLargeVersion(std::uint64_t wanted, std::uint64_t current) {
+  api::Status status = api::Timeout("Too large resource version: " + std::to_string(wanted) +
+                                        ", current: " + std::to_string(current),
+                                    1);
+  status.details.causes = {
+      {.reason = "ResourceVersionTooLarge", .message = "Too large resource version", .field = ""}};
+  return status;
+}
 
 using Objects = std::map<std::string, ObjectPtr, std::less<>>;
 
@@ -69,7 +70,7 @@ Store::Store(Registry& registry, const base::Clock& clock, StoreOptions options)
       options_(options),
       version_(options.first_version),
       random_(options.seed != 0 ? options.seed : std::random_device()()) {
-  if (options_.default_namespaces) AddDefaultNamespaces();
+  AddDefaultNamespaces();
 }
 
 Store::~Store() = default;
@@ -106,36 +107,6 @@ Outcome<ObjectPtr> Store::Get(const Target& target) const {
   return InVersion(*current, *target.type);
 }
 
-Outcome<void> Store::CheckListOptions(const ListQuery& query) const {
-  const std::string& match = query.resource_version_match;
-  if (match.empty()) {
-    if (!query.continue_token.empty() && !query.resource_version.empty() &&
-        query.resource_version != "0") {
-      return api::BadRequest("specifying resource version is not allowed when using continue");
-    }
-    return {};
-  }
-  constexpr std::string_view kField = "resourceVersionMatch";
-  if (query.resource_version.empty()) {
-    return InvalidListOptions(
-        kField, "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided");
-  }
-  if (!query.continue_token.empty()) {
-    return InvalidListOptions(
-        kField, "Forbidden: resourceVersionMatch is forbidden when continue is provided");
-  }
-  if (match != "Exact" && match != "NotOlderThan") {
-    return InvalidListOptions(kField, "Unsupported value: " + json::Quote(match) +
-                                          ": supported values: \"Exact\", \"NotOlderThan\", \"\"");
-  }
-  if (match == "Exact" && query.resource_version == "0") {
-    return InvalidListOptions(kField,
-                              "Forbidden: resourceVersionMatch \"exact\" is forbidden for "
-                              "resourceVersion \"0\"");
-  }
-  return {};
-}
-
 Outcome<std::uint64_t> Store::VersionOfList(const ListQuery& query,
                                             const std::optional<ContinueToken>& token,
                                             const Collection* collection) const {
@@ -143,7 +114,7 @@ Outcome<std::uint64_t> Store::VersionOfList(const ListQuery& query,
   if (token) {
     if (token->resource_version == 0) return version_;
     if (token->resource_version < floor) {
-      api::Status expired = api::Expired(kTokenTooOld);
+      api::Status expired = api::Expired("the continue token is too old");
       expired.continue_token = EncodeToken({0, token->start_key});
       return expired;
     }
@@ -153,16 +124,10 @@ Outcome<std::uint64_t> Store::VersionOfList(const ListQuery& query,
   if (!wanted) return wanted.error();
   if (!*wanted || **wanted == 0) return version_;
   if (**wanted > version_) return TooLargeVersion(**wanted, version_);
-  const bool exact = query.resource_version_match == "Exact" ||
-                     (query.resource_version_match.empty() && query.limit > 0);
-  if (!exact) return version_;
-  if (**wanted < floor)
-    return api::Expired("The resourceVersion for the provided list is too old.");
-  return **wanted;
+  return version_;
 }
 
 Outcome<ListPage> Store::List(const TypePtr& type, const ListQuery& query) const {
-  if (auto checked = CheckListOptions(query); !checked) return checked.error();
   auto selection = Selection::Make(*type, query.ns, query.label_selector, query.field_selector);
   if (!selection) return selection.error();
   std::optional<ContinueToken> token;
@@ -190,9 +155,7 @@ Outcome<std::unique_ptr<Watch>> Store::StartWatch(const TypePtr& type, const Wat
   auto selection = Selection::Make(*type, query.ns, query.label_selector, query.field_selector);
   if (!selection) return selection.error();
   if (query.send_initial_events && query.resource_version_match != "NotOlderThan") {
-    return InvalidListOptions("resourceVersionMatch",
-                              "Forbidden: sendInitialEvents requires setting resourceVersionMatch "
-                              "to NotOlderThan");
+    return api::BadRequest("sendInitialEvents requires resourceVersionMatch=NotOlderThan");
   }
   auto wanted = ParseVersion(query.resource_version);
   if (!wanted) return wanted.error();
@@ -208,74 +171,38 @@ Outcome<std::unique_ptr<Watch>> Store::StartWatch(const TypePtr& type, const Wat
     }
     since = version_;
   } else if (since < collection.history->floor()) {
-    return TooOldVersion(since, collection.history->floor());
+    return api::Expired("too old resource version: " + std::to_string(since) + " (" +
+                        std::to_string(collection.history->floor()) + ")");
   }
   return std::make_unique<Watch>(collection.history, type, std::move(*selection),
                                  std::move(objects), since, std::move(notify));
 }
 
-Outcome<WriteResult> Store::Create(const Target& target, Value body, const WriteOptions& options) {
-  auto write = PrepareCreate(target, std::move(body), options);
+Outcome<WriteResult> Store::Finish(Outcome<PendingWrite> write) {
   if (!write) return write.error();
   if (auto completed = Complete(*write); !completed) return completed.error();
-  return Commit(std::move(*write));
+  return Commit(*std::move(write));
+}
+
+Outcome<WriteResult> Store::Create(const Target& target, Value body, const WriteOptions& options) {
+  return Finish(PrepareCreate(target, std::move(body), options));
 }
 
 Outcome<WriteResult> Store::Update(const Target& target, Value body, const WriteOptions& options) {
-  auto write = PrepareUpdate(target, std::move(body), options);
-  if (!write) return write.error();
-  if (auto completed = Complete(*write); !completed) return completed.error();
-  return Commit(std::move(*write));
+  return Finish(PrepareUpdate(target, std::move(body), options));
 }
 
 Outcome<WriteResult> Store::Patch(const Target& target, const PatchRequest& patch,
                                   const WriteOptions& options) {
-  auto write = PreparePatch(target, patch, options);
-  if (!write) return write.error();
-  if (auto completed = Complete(*write); !completed) return completed.error();
-  return Commit(std::move(*write));
+  return Finish(PreparePatch(target, patch, options));
 }
 
 Outcome<WriteResult> Store::Delete(const Target& target, const DeleteOptions& options) {
-  auto write = PrepareDelete(target, options);
-  if (!write) return write.error();
-  return Commit(std::move(*write));
-}
-
-Outcome<ListPage> Store::DeleteCollection(const TypePtr& type, const ListQuery& query,
-                                          const DeleteOptions& options) {
-  ListQuery all = query;
-  all.limit = 0;
-  all.continue_token.clear();
-  auto page = List(type, all);
-  if (!page) return page;
-  for (ObjectPtr& object : page->items) {
-    const Target target{type, std::string(api::Namespace(*object)), std::string(api::Name(*object)),
-                        ""};
-    auto deleted = Delete(target, options);
-    if (deleted) {
-      object = deleted->object;
-    } else if (deleted.error().reason != "NotFound") {
-      return deleted.error();
-    }
-  }
-  page->resource_version = version_;
-  return page;
+  return Finish(PrepareDelete(target, options));
 }
 
 void Store::ExpireHistory() {
   for (auto& [resource, collection] : collections_) collection.history->Expire(version_);
-}
-
-void Store::SetHistorySize(std::size_t events) {
-  options_.history = events;
-  for (auto& [resource, collection] : collections_) collection.history->SetCapacity(events);
-}
-
-std::size_t Store::CountObjects() const {
-  std::size_t count = 0;
-  for (const auto& [resource, collection] : collections_) count += collection.objects.size();
-  return count;
 }
 
 std::string Store::Timestamp() const { return api::FormatTime(clock_.WallNow()); }

@@ -37,11 +37,20 @@
 #include "cmd/sandbox-apiserver/patch.h"
 #include "cmd/sandbox-apiserver/query.h"
 #include "cmd/sandbox-apiserver/registry.h"
+#include "pkg/api/object_meta.h"
 #include "pkg/api/resource.h"
 #include "pkg/base/clock.h"
 #include "pkg/json/value.h"
 
 namespace sandbox {
+
+// The key under which the store keeps an object: "ns/name", or "name" of a cluster-scoped one.
+inline std::string KeyOf(std::string_view ns, std::string_view name) {
+  return ns.empty() ? std::string(name) : std::string(ns).append("/").append(name);
+}
+inline std::string KeyOf(const json::Value& object) {
+  return KeyOf(api::Namespace(object), api::Name(object));
+}
 
 // The type and the names that a request addresses.
 struct Target {
@@ -61,8 +70,7 @@ struct WriteOptions {
 
 struct DeleteOptions {
   std::optional<std::int64_t> grace_period_seconds;
-  std::string propagation_policy;  // "", Background, Foreground, Orphan
-  std::string uid;                 // preconditions; "" = none
+  std::string uid;  // preconditions; "" = none
   std::string resource_version;
   bool dry_run = false;
 
@@ -79,7 +87,6 @@ struct PendingWrite {
   json::Value object;    // as it will be stored; null for a delete
   ObjectPtr old_object;  // as it is stored; null for a create
   bool dry_run = false;
-  bool applied = false;        // server-side apply: managedFields are complete
   bool unconditional = false;  // no precondition: after a lost race it may be prepared again
   WriteOptions options;
   DeleteOptions delete_options;       // of a delete
@@ -96,13 +103,9 @@ struct WriteResult {
 };
 
 struct StoreOptions {
-  std::size_t history = 10000;       // events kept for each resource
-  std::uint64_t first_version = 1;   // the RV before the first write
-  bool namespace_controller = true;  // empty and finalize terminating namespaces
-  bool garbage_collector = true;     // delete dependents whose owners are all gone
-  bool pod_reaper = true;            // remove pods when their grace has ended
-  bool default_namespaces = true;    // default, kube-system, kube-public, kube-node-lease
-  std::uint64_t seed = 0;            // of uids and generated names; 0: taken from the system
+  std::size_t history = 10000;      // events kept for each resource
+  std::uint64_t first_version = 1;  // the RV before the first write
+  std::uint64_t seed = 0;           // of uids and generated names; 0: taken from the system
 };
 
 class Store {
@@ -141,9 +144,6 @@ class Store {
   Outcome<WriteResult> Patch(const Target& target, const PatchRequest& patch,
                              const WriteOptions& options = {});
   Outcome<WriteResult> Delete(const Target& target, const DeleteOptions& options = {});
-  // Returns the deleted objects in their last state. Ignores `query.limit` and its token.
-  Outcome<ListPage> DeleteCollection(const TypePtr& type, const ListQuery& query,
-                                     const DeleteOptions& options = {});
 
   // Background work.
   [[nodiscard]] std::optional<base::TimePoint> NextDue() const;
@@ -152,9 +152,7 @@ class Store {
 
   // Forgets the history (of all resources): watches and tokens of older versions get 410.
   void ExpireHistory();
-  void SetHistorySize(std::size_t events);
   [[nodiscard]] std::uint64_t current_version() const { return version_; }
-  [[nodiscard]] std::size_t CountObjects() const;
   [[nodiscard]] const Registry& registry() const { return registry_; }
 
  private:
@@ -169,16 +167,14 @@ class Store {
   [[nodiscard]] const Collection* FindCollection(const ResourceType& type) const;
   [[nodiscard]] ObjectPtr FindStored(const ResourceType& type, std::string_view key) const;
   [[nodiscard]] Outcome<ObjectPtr> Current(const Target& target) const;
-  [[nodiscard]] Outcome<void> CheckListOptions(const ListQuery& query) const;
   [[nodiscard]] Outcome<std::uint64_t> VersionOfList(const ListQuery& query,
                                                      const std::optional<ContinueToken>& token,
                                                      const Collection* collection) const;
 
   // The steps of a write.
+  Outcome<WriteResult> Finish(Outcome<PendingWrite> write);
   [[nodiscard]] Outcome<void> CheckNamespaceForCreate(const Target& target) const;
   Outcome<void> Decode(PendingWrite& write) const;
-  Outcome<json::Value> Patched(const Target& target, const json::Value& current,
-                               const PatchRequest& patch, const WriteOptions& options) const;
   Outcome<void> CompleteCreate(PendingWrite& write);
   Outcome<void> CompleteUpdate(PendingWrite& write);
   Outcome<WriteResult> CommitCreate(PendingWrite write);
@@ -208,9 +204,6 @@ class Store {
   bool DeleteContents(const std::string& ns);
   void ReapPod(const Target& target, const std::string& uid);
   void CollectDependents(const std::string& owner_uid);
-  void FinishPropagation(const Target& target, const std::string& uid, bool orphan);
-  void ReleaseDependents(const std::string& owner_uid, bool orphan);
-  void DropFinalizer(const Target& target, const std::string& finalizer);
   void DropCrd(const json::Value& crd);
   void AddDefaultNamespaces();
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "cmd/sandbox-apiserver/object_key.h"
-#include "cmd/sandbox-apiserver/statuses.h"
 #include "cmd/sandbox-apiserver/store.h"
 #include "pkg/api/object_meta.h"
 
@@ -14,17 +12,8 @@ namespace {
 using json::Array;
 using json::Value;
 
-constexpr auto kRetryPause = std::chrono::seconds(1);
-
 Target TargetOf(const TypePtr& type, const Value& object) {
   return {type, std::string(api::Namespace(object)), std::string(api::Name(object)), ""};
-}
-
-void DropOwner(Value& object, std::string_view uid) {
-  Value& owners = object.Make({"metadata", "ownerReferences"});
-  if (!owners.IsArray()) return;
-  std::erase_if(*owners.AsArray(),
-                [&](const Value& owner) { return owner.StringAt({"uid"}) == uid; });
 }
 
 }  // namespace
@@ -49,7 +38,7 @@ void Store::RunDue() {
 }
 
 void Store::ScheduleNamespace(const std::string& name) {
-  if (!options_.namespace_controller || !namespaces_due_.insert(name).second) return;
+  if (!namespaces_due_.insert(name).second) return;
   Schedule(clock_.Now(), [this, name] { FinalizeNamespace(name); });
 }
 
@@ -102,13 +91,9 @@ void Store::ReapPod(const Target& target, const std::string& uid) {
   static_cast<void>(Delete(target, now));
 }
 
-// Deletes the dependents that have no owner left.
+// Deletes the dependents that have no owner left. Deletions with the policy Foreground or Orphan
+// are done like all others: in the background.
 void Store::CollectDependents(const std::string& owner_uid) {
-  if (uids_.count(owner_uid) != 0) return;
-  ReleaseDependents(owner_uid, false);
-}
-
-void Store::ReleaseDependents(const std::string& owner_uid, bool orphan) {
   const auto found = dependents_.find(owner_uid);
   if (found == dependents_.end()) return;
   const Keys keys = found->second;
@@ -116,42 +101,12 @@ void Store::ReleaseDependents(const std::string& owner_uid, bool orphan) {
     const TypePtr type = registry_.FindAny(resource);
     const ObjectPtr object = type != nullptr ? FindStored(*type, key) : nullptr;
     if (object == nullptr) continue;
-    const Array& owners = *object->At({"metadata", "ownerReferences"})->AsArray();
-    const bool other_lives = std::any_of(owners.begin(), owners.end(), [&](const Value& owner) {
-      const std::string uid(owner.StringAt({"uid"}));
-      return uid != owner_uid && uids_.count(uid) != 0;
+    const Array& owners = object->ArrayAt({"metadata", "ownerReferences"});
+    const bool owned = std::any_of(owners.begin(), owners.end(), [this](const Value& owner) {
+      return uids_.contains(std::string(owner.StringAt({"uid"})));
     });
-    if (!orphan && !other_lives) {
-      static_cast<void>(Delete(TargetOf(type, *object)));
-      continue;
-    }
-    Value kept = *object;
-    DropOwner(kept, owner_uid);
-    Put(type, std::move(kept), object);
+    if (!owned) static_cast<void>(Delete(TargetOf(type, *object)));
   }
-}
-
-// Foreground: deletes the dependents, then removes the finalizer. Orphan: removes the owner from
-// the dependents.
-void Store::FinishPropagation(const Target& target, const std::string& uid, bool orphan) {
-  auto current = Current(target);
-  if (!current || api::Uid(**current) != uid) return;
-  ReleaseDependents(uid, orphan);
-  if (dependents_.count(uid) != 0) {
-    Schedule(clock_.Now() + kRetryPause,
-             [this, target, uid, orphan] { FinishPropagation(target, uid, orphan); });
-    return;
-  }
-  DropFinalizer(target, orphan ? "orphan" : "foregroundDeletion");
-}
-
-void Store::DropFinalizer(const Target& target, const std::string& finalizer) {
-  auto current = Get(target);
-  if (!current) return;
-  Value body = **current;
-  Value& list = body.Make({"metadata", "finalizers"});
-  if (list.IsArray()) std::erase(*list.AsArray(), Value(finalizer));
-  static_cast<void>(Update(target, std::move(body)));
 }
 
 // The definition is gone: its objects go with it, its watches end.

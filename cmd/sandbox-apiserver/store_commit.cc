@@ -4,9 +4,7 @@
 #include <algorithm>
 
 #include "cmd/sandbox-apiserver/crd.h"
-#include "cmd/sandbox-apiserver/object_key.h"
 #include "cmd/sandbox-apiserver/object_rules.h"
-#include "cmd/sandbox-apiserver/statuses.h"
 #include "cmd/sandbox-apiserver/store.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/api/time.h"
@@ -19,6 +17,12 @@ using json::Object;
 using json::Value;
 
 constexpr std::int64_t kDefaultGrace = 30;
+
+api::Status AlreadyExistsBeingDeleted(const ResourceType& type, std::string_view name) {
+  api::Status status = api::AlreadyExists(type.group_resource(), name);
+  status.message = "object is being deleted: " + status.message;
+  return status;
+}
 
 bool IsCrd(const ResourceType& type) {
   return type.group == "apiextensions.k8s.io" && type.resource == "customresourcedefinitions";
@@ -49,13 +53,6 @@ std::int64_t GraceFor(const ResourceType& type, const Value& object, const Delet
       own != nullptr ? own->AsInt64().value_or(kDefaultGrace) : kDefaultGrace;
   const std::int64_t grace = options.grace_period_seconds.value_or(fallback);
   return grace < 0 ? 1 : grace;
-}
-
-void AddFinalizer(Value& object, std::string_view finalizer) {
-  if (api::HasFinalizer(object, finalizer)) return;
-  Value& list = object.Make({"metadata", "finalizers"});
-  if (!list.IsArray()) list = Array();
-  list.AsArray()->push_back(finalizer);
 }
 
 // Kinds whose removal is answered with the object.
@@ -139,12 +136,7 @@ Outcome<WriteResult> Store::CommitUpdate(PendingWrite write) {
 Value Store::MarkedForDeletion(const PendingWrite& write, std::int64_t grace) const {
   const ResourceType& type = *write.target.type;
   Value object = *write.old_object;
-  const std::string& policy = write.delete_options.propagation_policy;
   const bool marked = api::IsBeingDeleted(object);
-  if (options_.garbage_collector && !marked) {
-    if (policy == "Foreground") AddFinalizer(object, "foregroundDeletion");
-    if (policy == "Orphan") AddFinalizer(object, "orphan");
-  }
   // A repeated deletion may only shorten the grace period.
   if (marked && GraceOf(object) <= grace) return object;
   object.Make({"metadata", "deletionTimestamp"}) =
@@ -191,18 +183,11 @@ Outcome<WriteResult> Store::CommitMarked(const PendingWrite& write, Value marked
   result.changed = true;
   const std::string uid(api::Uid(marked));
   const std::int64_t grace = GraceOf(marked);
-  const ObjectPtr stored = Put(type, std::move(marked), write.old_object);
-  result.object = InVersion(stored, *type);
+  result.object = InVersion(Put(type, std::move(marked), write.old_object), *type);
   if (type->IsCore("namespaces")) ScheduleNamespace(write.target.name);
-  if (type->IsCore("pods") && options_.pod_reaper && grace > 0) {
+  if (type->IsCore("pods") && grace > 0) {
     Schedule(clock_.Now() + std::chrono::seconds(grace),
              [this, target = write.target, uid] { ReapPod(target, uid); });
-  }
-  const bool orphan = api::HasFinalizer(*stored, "orphan");
-  if (options_.garbage_collector && (orphan || api::HasFinalizer(*stored, "foregroundDeletion"))) {
-    Schedule(clock_.Now(), [this, target = write.target, uid, orphan] {
-      FinishPropagation(target, uid, orphan);
-    });
   }
   return result;
 }
@@ -281,7 +266,7 @@ void Store::AfterPut(const ObjectPtr& object, const ObjectPtr& old) {
 void Store::AfterRemove(const TypePtr& type, const Value& last) {
   if (IsCrd(*type)) DropCrd(last);
   const std::string uid(api::Uid(last));
-  if (options_.garbage_collector && dependents_.count(uid) != 0) {
+  if (dependents_.count(uid) != 0) {
     Schedule(clock_.Now(), [this, uid] { CollectDependents(uid); });
   }
   // This may have been the last object of a terminating namespace.

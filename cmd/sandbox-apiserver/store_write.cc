@@ -4,10 +4,8 @@
 
 #include "cmd/sandbox-apiserver/crd.h"
 #include "cmd/sandbox-apiserver/managed_fields.h"
-#include "cmd/sandbox-apiserver/object_key.h"
 #include "cmd/sandbox-apiserver/object_rules.h"
 #include "cmd/sandbox-apiserver/service_ports.h"
-#include "cmd/sandbox-apiserver/statuses.h"
 #include "cmd/sandbox-apiserver/store.h"
 #include "pkg/api/object_meta.h"
 
@@ -17,34 +15,31 @@ namespace {
 using json::Object;
 using json::Value;
 
+// The error for a create in a namespace that is being deleted.
+api::Status NamespaceTerminating(const Target& target) {
+  api::Status status = api::Forbidden(
+      target.type->group_resource(), target.name,
+      "unable to create new content in namespace " + target.ns + " because it is being terminated");
+  status.details.causes = {{.reason = "NamespaceTerminating",
+                            .message = "namespace " + target.ns + " is being terminated",
+                            .field = "metadata.namespace"}};
+  return status;
+}
+
 // apiVersion and kind are those of the path, or absent.
 Outcome<void> CheckKind(const ResourceType& type, Value& object) {
-  if (!object.IsObject()) {
-    return api::BadRequest("couldn't get version/kind; json parse error: json: cannot unmarshal " +
-                           std::string(object.TypeName()) + " into Go value of type struct");
-  }
-  const std::string version(api::ApiVersion(object));
-  const std::string kind(api::Kind(object));
-  if (!version.empty() && version != type.ApiVersion()) {
-    return api::BadRequest("the API version in the data (" + version +
-                           ") does not match the expected API version (" + type.ApiVersion() + ")");
-  }
-  if (!kind.empty() && kind != type.kind) {
-    return api::BadRequest(kind + " in version \"" + type.version + "\" cannot be handled as a " +
-                           type.kind);
+  const std::string_view version = api::ApiVersion(object);
+  const std::string_view kind = api::Kind(object);
+  if (!object.IsObject() || (!version.empty() && version != type.ApiVersion()) ||
+      (!kind.empty() && kind != type.kind)) {
+    return api::BadRequest("the object in the data does not match the expected " + type.kind +
+                           " of version " + type.ApiVersion());
   }
   object.Make({"apiVersion"}) = type.ApiVersion();
   object.Make({"kind"}) = type.kind;
-  object.Make({"metadata"});
-  if (!object.At({"metadata"})->IsObject()) {
-    if (!object.At({"metadata"})->IsNull()) {
-      return api::BadRequest(
-          type.kind + " in version \"" + type.version + "\" cannot be handled as a " + type.kind +
-          ": json: cannot unmarshal " + std::string(object.At({"metadata"})->TypeName()) +
-          " into Go struct field .metadata of type v1.ObjectMeta");
-    }
-    object.Make({"metadata"}) = Object();
-  }
+  Value& meta = object.Make({"metadata"});
+  if (meta.IsNull()) meta = Object();
+  if (!meta.IsObject()) return api::BadRequest("the metadata of the object are no object");
   return {};
 }
 
@@ -101,27 +96,29 @@ Outcome<void> CheckVersion(const PendingWrite& write) {
   return api::ModifiedConflict(write.target.type->group_resource(), write.target.name);
 }
 
-// Kinds that a PUT of a missing name creates.
-bool AllowsCreateOnUpdate(const Target& target) {
-  if (!target.subresource.empty()) return false;
-  const std::string& kind = target.type->kind;
-  return !target.type->custom && (kind == "Lease" || kind == "Endpoints" || kind == "Event");
-}
-
+// The precondition of a deletion is not met.
 api::Status FailedPrecondition(const Target& target, std::string_view what,
-                               const std::string& wanted, const std::string& stored,
-                               std::string_view guess) {
+                               const std::string& wanted, const std::string& stored) {
   return api::Conflict({target.type->group, target.type->kind}, target.name,
                        "the " + std::string(what) + " in the precondition (" + wanted +
                            ") does not match the " + std::string(what) + " in record (" + stored +
-                           "). The object might have been " + std::string(guess));
+                           ")");
 }
 
-api::Status RequiredForApply() {
-  return api::Invalid("meta.k8s.io", "PatchOptions", "",
-                      {{.reason = "FieldValueRequired",
-                        .message = "Required value: is required for apply patch",
-                        .field = "fieldManager"}});
+// Returns the object after the patch.
+Outcome<Value> Patched(const ResourceType& type, const Value& current, const PatchRequest& patch) {
+  switch (patch.type) {
+    case PatchType::kJson:
+      return ApplyJsonPatch(current, patch.body);
+    case PatchType::kMerge:
+      if (!patch.body.IsObject()) return api::BadRequest("a merge patch must be an object");
+      return ApplyMergePatch(current, patch.body);
+    case PatchType::kStrategic:
+      return ApplyStrategicMergePatch(current, patch.body);
+    case PatchType::kApply:
+      return ApplyServerSide(current, patch.body, type.custom);
+  }
+  return api::InternalError("unknown patch type");
 }
 
 }  // namespace
@@ -136,10 +133,6 @@ Outcome<DeleteOptions> DeleteOptions::FromJson(const Value& body) {
       return api::BadRequest("gracePeriodSeconds must be an integer");
     }
   }
-  options.propagation_policy = body.StringAt({"propagationPolicy"});
-  if (const Value* orphan = body.At({"orphanDependents"}); orphan != nullptr && orphan->IsBool()) {
-    options.propagation_policy = *orphan->AsBool() ? "Orphan" : "Background";
-  }
   options.uid = body.StringAt({"preconditions", "uid"});
   options.resource_version = body.StringAt({"preconditions", "resourceVersion"});
   if (const Value* dry_run = body.At({"dryRun"}); dry_run != nullptr && dry_run->IsArray()) {
@@ -153,7 +146,7 @@ Outcome<void> Store::CheckNamespaceForCreate(const Target& target) const {
   const TypePtr namespaces = registry_.Find("", "v1", "namespaces");
   const ObjectPtr ns = FindStored(*namespaces, target.ns);
   if (ns == nullptr) return api::NotFound(namespaces->group_resource(), target.ns);
-  if (api::IsBeingDeleted(*ns)) return NamespaceTerminating(*target.type, target.name, target.ns);
+  if (api::IsBeingDeleted(*ns)) return NamespaceTerminating(target);
   return {};
 }
 
@@ -217,11 +210,7 @@ Outcome<PendingWrite> Store::PrepareUpdate(const Target& target, Value body,
   if (auto checked = CheckNameOfBody(target, write.object); !checked) return checked.error();
   if (auto checked = CheckNamespaceOfBody(target, write.object); !checked) return checked.error();
   auto current = Current(target);
-  if (!current) {
-    const bool creates = AllowsCreateOnUpdate(target) && api::ResourceVersion(write.object).empty();
-    if (!creates) return current.error();
-    return PrepareCreate(target, std::move(write.object), options);
-  }
+  if (!current) return current.error();
   write.old_object = *current;
   write.unconditional = api::ResourceVersion(write.object).empty();
   // Custom resources do not allow an update without a version.
@@ -237,24 +226,6 @@ Outcome<PendingWrite> Store::PrepareUpdate(const Target& target, Value body,
   return write;
 }
 
-Outcome<Value> Store::Patched(const Target& target, const Value& current, const PatchRequest& patch,
-                              const WriteOptions& options) const {
-  const ResourceType& type = *target.type;
-  switch (patch.type) {
-    case PatchType::kJson:
-      return ApplyJsonPatch(current, patch.body);
-    case PatchType::kMerge:
-      if (!patch.body.IsObject()) return api::BadRequest("a merge patch must be an object");
-      return ApplyMergePatch(current, patch.body);
-    case PatchType::kStrategic:
-      return ApplyStrategicMergePatch(current, patch.body, type.kind);
-    case PatchType::kApply:
-      return ApplyServerSide(current, patch.body, options.field_manager, type.kind, type.custom,
-                             Timestamp());
-  }
-  return api::InternalError("unknown patch type");
-}
-
 Outcome<PendingWrite> Store::PreparePatch(const Target& target, const PatchRequest& patch,
                                           const WriteOptions& options) {
   const ResourceType& type = *target.type;
@@ -263,17 +234,19 @@ Outcome<PendingWrite> Store::PreparePatch(const Target& target, const PatchReque
                                       "application/apply-patch+yaml"});
   }
   const bool apply = patch.type == PatchType::kApply;
-  if (apply && options.field_manager.empty()) return RequiredForApply();
+  if (apply && options.field_manager.empty()) {
+    return api::BadRequest("fieldManager is required for apply patch");
+  }
   auto current = Get(target);
   if (!current) {
     if (!apply || !target.subresource.empty()) return current.error();
-    auto created = Patched(target, Value(Object()), patch, options);
+    auto created = Patched(type, Value(Object()), patch);
     if (!created) return created.error();
     if (api::Name(*created).empty()) created->Make({"metadata", "name"}) = target.name;
     if (auto checked = CheckNameOfBody(target, *created); !checked) return checked.error();
     return PrepareCreate(target, std::move(*created), options);
   }
-  auto patched = Patched(target, **current, patch, options);
+  auto patched = Patched(type, **current, patch);
   if (!patched) return patched.error();
   PendingWrite write;
   write.target = target;
@@ -282,7 +255,6 @@ Outcome<PendingWrite> Store::PreparePatch(const Target& target, const PatchReque
   write.old_object = *Current(target);
   write.dry_run = options.dry_run;
   write.options = options;
-  write.applied = apply;
   write.unconditional = !NamesVersion(patch.body);
   if (auto checked = CheckKind(type, write.object); !checked) return checked.error();
   if (auto checked = CheckNameOfBody(target, write.object); !checked) return checked.error();
@@ -299,12 +271,11 @@ Outcome<PendingWrite> Store::PrepareDelete(const Target& target, const DeleteOpt
   const api::GroupResource resource = target.type->group_resource();
   const std::string uid(api::Uid(**current));
   if (!options.uid.empty() && options.uid != uid) {
-    return FailedPrecondition(target, "UID", options.uid, uid, "deleted and then recreated");
+    return FailedPrecondition(target, "UID", options.uid, uid);
   }
   const std::string version(api::ResourceVersion(**current));
   if (!options.resource_version.empty() && options.resource_version != version) {
-    return FailedPrecondition(target, "ResourceVersion", options.resource_version, version,
-                              "modified");
+    return FailedPrecondition(target, "ResourceVersion", options.resource_version, version);
   }
   // As the plugin NamespaceLifecycle of apiserver v0.36.3.
   const bool eternal =
@@ -345,11 +316,8 @@ Outcome<void> Store::CompleteCreate(PendingWrite& write) {
   PrepareForCreate(type, write.object);
   if (auto assigned = AssignPorts(write); !assigned) return assigned;
   FieldErrors errors = ValidateMeta(type, write.object);
-  errors.Append(ValidateObject(type, write.object, nullptr, ""));
+  errors.Append(ValidateObject(type, write.object));
   if (!errors.empty()) return errors.ToStatus(type, write.target.name);
-  for (std::string& warning : CreateWarnings(type, write.object)) {
-    write.warnings.push_back(std::move(warning));
-  }
   return {};
 }
 
@@ -374,9 +342,9 @@ Outcome<void> Store::CompleteUpdate(PendingWrite& write) {
   }
   FieldErrors errors = ValidateMeta(type, object);
   errors.Append(ValidateMetaUpdate(object, old));
-  errors.Append(ValidateObject(type, object, &old, write.target.subresource));
+  errors.Append(ValidateObject(type, object));
   if (!errors.empty()) return errors.ToStatus(type, write.target.name);
-  if (write.target.subresource == "status" && !write.applied) {
+  if (write.target.subresource == "status") {
     const std::string& manager = write.options.field_manager;
     RecordStatusUpdate(old, object,
                        {manager.empty() ? "unknown" : manager, type.ApiVersion(), Timestamp()});

@@ -13,16 +13,10 @@
 
 namespace sandbox {
 
-enum class IncludeObject { kNone, kMetadata, kObject };
-
-struct TableOptions {
-  IncludeObject include = IncludeObject::kMetadata;
-  bool columns = true;  // columnDefinitions: only in the first event of a watch
-};
-
-// `metadata` is the metadata of the list, or {"resourceVersion": …} of a single object.
+// `metadata` is the metadata of the list, or {"resourceVersion": …} of a single object. The first
+// event of a watch has `columns`, the others do not.
 json::Value MakeTable(const ResourceType& type, const std::vector<ObjectPtr>& objects,
-                      json::Value metadata, base::WallTime now, const TableOptions& options = {});
+                      json::Value metadata, base::WallTime now, bool columns = true);
 
 // {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{…}}.
 json::Value PartialMetadata(const json::Value& object);

@@ -57,7 +57,6 @@ struct WatchServer::Stream {
   http::ResponseWriter& writer;
   std::unique_ptr<base::Alarm> alarm;
   std::unique_ptr<Watch> watch;
-  IncludeObject include = IncludeObject::kMetadata;
   bool bookmarks = false;
   bool initial_end_due = false;
   bool sent_columns = false;  // tables name their columns once
@@ -72,11 +71,9 @@ base::Task<int> WatchServer::Serve(const Exchange& exchange, http::ResponseWrite
   co_await base::DeferCancellation();
   const Outcome<WatchQuery> query = WatchQueryOf(exchange);
   const Outcome<std::chrono::nanoseconds> timeout = TimeoutOf(exchange, options_.default_timeout);
-  const Outcome<IncludeObject> include = IncludeObjectOf(exchange);
   Stream stream{exchange, writer, scheduler_.NewAlarm(), nullptr};
   std::optional<api::Status> refusal;
   if (!timeout) refusal = timeout.error();
-  if (!include) refusal = include.error();
   if (!refusal) {
     Outcome<std::unique_ptr<Watch>> watch =
         store_.StartWatch(exchange.type, *query, [alarm = stream.alarm.get()] { alarm->Wake(); });
@@ -103,7 +100,6 @@ base::Task<int> WatchServer::Serve(const Exchange& exchange, http::ResponseWrite
     co_return 200;
   }
   const base::TimePoint now = scheduler_.Now();
-  stream.include = *include;
   stream.bookmarks = IsTrue(exchange.target, "allowWatchBookmarks");
   stream.initial_end_due = stream.bookmarks && WantsInitialEnd(*query);
   stream.deadline = now + *timeout;
@@ -199,23 +195,17 @@ base::Task<bool> WatchServer::SendBookmark(Stream& stream) {
 
 std::string WatchServer::EventLine(Stream& stream, std::string_view type,
                                    const ObjectPtr& object) const {
-  const Representation& asked = stream.exchange.representation;
-  if (asked.form == Form::kObject) return Line(type, json::Write(*object));
-  json::Value shown;
-  if (asked.form == Form::kMetadata) {
-    shown = PartialMetadata(*object);
-  } else {
-    json::Object metadata{{"resourceVersion", object->StringAt({"metadata", "resourceVersion"})}};
-    const bool columns = !std::exchange(stream.sent_columns, true);
-    shown = MakeTable(*stream.exchange.type, {object}, std::move(metadata), scheduler_.WallNow(),
-                      {.include = stream.include, .columns = columns});
-  }
-  shown.Make({"apiVersion"}) = "meta.k8s.io/" + asked.meta_version;
-  return Line(type, json::Write(shown));
+  const Form form = stream.exchange.form;
+  if (form == Form::kObject) return Line(type, json::Write(*object));
+  if (form == Form::kMetadata) return Line(type, json::Write(PartialMetadata(*object)));
+  json::Object metadata{{"resourceVersion", object->StringAt({"metadata", "resourceVersion"})}};
+  const bool columns = !std::exchange(stream.sent_columns, true);
+  return Line(type, json::Write(MakeTable(*stream.exchange.type, {object}, std::move(metadata),
+                                          scheduler_.WallNow(), columns)));
 }
 
 std::string WatchServer::BookmarkLine(const Stream& stream, bool initial_end) const {
-  const Representation& asked = stream.exchange.representation;
+  const Form form = stream.exchange.form;
   const ResourceType& type = *stream.exchange.type;
   json::Object metadata{{"resourceVersion", std::to_string(stream.watch->position())},
                         {"creationTimestamp", nullptr}};
@@ -223,14 +213,14 @@ std::string WatchServer::BookmarkLine(const Stream& stream, bool initial_end) co
     metadata.Set("annotations", json::Object{{"k8s.io/initial-events-end", "true"}});
   }
   json::Object object;
-  if (asked.form == Form::kObject) {
+  if (form == Form::kObject) {
     object = {{"kind", type.kind}, {"apiVersion", type.ApiVersion()}};
   } else {
-    object = {{"kind", asked.form == Form::kTable ? "Table" : "PartialObjectMetadata"},
-              {"apiVersion", "meta.k8s.io/" + asked.meta_version}};
+    object = {{"kind", form == Form::kTable ? "Table" : "PartialObjectMetadata"},
+              {"apiVersion", "meta.k8s.io/v1"}};
   }
   object.Set("metadata", std::move(metadata));
-  if (asked.form == Form::kTable) {
+  if (form == Form::kTable) {
     object.Set("columnDefinitions", nullptr);
     object.Set("rows", json::Array());
   }

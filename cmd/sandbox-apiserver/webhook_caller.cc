@@ -19,11 +19,6 @@ api::Status FailedCall(const Webhook& webhook, const base::Error& error) {
                             ": failed to call webhook: " + error.message);
 }
 
-api::Status NoDryRun(const Webhook& webhook) {
-  return api::BadRequest("admission webhook " + json::Quote(webhook.name) +
-                         " does not support dry run");
-}
-
 // Returns the answer's Retry-After if the call may be repeated.
 std::optional<std::chrono::seconds> RetryAfter(const http::Response& response) {
   const std::string_view text = response.headers.Get("Retry-After");
@@ -110,9 +105,6 @@ base::Task<Outcome<std::vector<std::string>>> WebhookCaller::Admit(const Admissi
   RefreshWebhooks();
   const auto keep = webhooks_;  // a configuration may change while we wait
   const std::vector<const Webhook*> matching = Matching(admission);
-  for (const Webhook* webhook : matching) {
-    if (admission.dry_run && webhook->has_side_effects) co_return NoDryRun(*webhook);
-  }
   std::vector<Answer> answers(matching.size());
   base::TaskGroup calls(executor_);
   for (std::size_t i = 0; i < matching.size(); ++i) {

@@ -1,7 +1,7 @@
 #pragma once
 
 // Calls validating webhooks for a write, all that match at once, as kube-apiserver does: HTTP/1.1
-// keep-alive, ?timeout=, failurePolicy, refusal of dry runs with side effects.
+// keep-alive, ?timeout=, failurePolicy.
 //
 // Single-threaded; the store, the scheduler and the caller outlive the calls.
 

@@ -43,8 +43,6 @@ Webhook WebhookOf(const json::Value& value) {
   if (ca) webhook.ca_pem = *std::move(ca);
   webhook.ignore_failure = value.StringAt({"failurePolicy"}) == "Ignore";
   webhook.any_version = value.StringAt({"matchPolicy"}) != "Exact";
-  const std::string_view effects = value.StringAt({"sideEffects"});
-  webhook.has_side_effects = effects != "None" && effects != "NoneOnDryRun";
   webhook.has_match_conditions = !value.ArrayAt({"matchConditions"}).empty();
   const std::vector<std::string> versions = Strings(value, "admissionReviewVersions");
   webhook.knows_v1 = std::find(versions.begin(), versions.end(), "v1") != versions.end();

@@ -36,7 +36,6 @@ struct Webhook {
   std::string ca_pem;
   bool ignore_failure = false;
   bool any_version = true;  // matchPolicy Equivalent
-  bool has_side_effects = false;
   bool has_match_conditions = false;
   bool knows_v1 = true;  // admissionReviewVersions has "v1"
   std::chrono::seconds timeout{10};

@@ -263,7 +263,7 @@ TEST_CASE("the shipped rights allow the daemon to change its webhook configurati
   scenario.api().Delete(PathOf("clusterroles", {}, role));
 }
 
-TEST_CASE("an invalid webhook configuration is refused", "[e2e][admission][server]") {
+TEST_CASE("an invalid webhook configuration is refused", "[e2e][admission][server][real-only]") {
   Scenario scenario;
   const std::string path = webhook::kWebhookConfigurations.Path();
   const auto refusal = [&](const std::string& webhooks) {

@@ -1,6 +1,6 @@
-// A kind, "====", an object, "====", a patch: the sandbox refuses it or returns an object. A
-// repeated patch has no further effect, and a merge patch has the effect of the same change as a
-// JSON patch.
+// A line that is not read, "====", an object, "====", a patch: the sandbox refuses it or returns an
+// object. A repeated patch has no further effect, and a merge patch has the effect of the same
+// change as a JSON patch.
 
 #include "cmd/sandbox-apiserver/patch.h"
 
@@ -98,24 +98,24 @@ void CheckJson(const Value& target, const Value& patch) {
   if (OnlyTests(*operations)) fuzz::Require(*patched == target, "who only asks changes nothing");
 }
 
-void CheckStrategic(const Value& target, const Value& patch, std::string_view kind) {
-  const auto once = sandbox::ApplyStrategicMergePatch(target, patch, kind);
+void CheckStrategic(const Value& target, const Value& patch) {
+  const auto once = sandbox::ApplyStrategicMergePatch(target, patch);
   if (!once) {
     fuzz::Require(once.error().code == 400, "refused as a malformed patch");
     return;
   }
-  const auto nothing = sandbox::ApplyStrategicMergePatch(*once, json::Object(), kind);
+  const auto nothing = sandbox::ApplyStrategicMergePatch(*once, json::Object());
   fuzz::Require(nothing && *nothing == *once, "an empty patch changes nothing");
 }
 
-void CheckApply(const Value& target, const Value& applied, std::string_view kind) {
+void CheckApply(const Value& target, const Value& applied) {
   for (const bool custom : {false, true}) {
-    const auto once = sandbox::ApplyServerSide(target, applied, "m", kind, custom, "t");
+    const auto once = sandbox::ApplyServerSide(target, applied, custom);
     if (!once) {
       fuzz::Require(once.error().code >= 400 && once.error().code < 500, "a client's mistake");
       continue;
     }
-    const auto twice = sandbox::ApplyServerSide(*once, applied, "m", kind, custom, "t");
+    const auto twice = sandbox::ApplyServerSide(*once, applied, custom);
     fuzz::Require(twice.has_value(), "what was applied can be applied again");
     fuzz::RequireSame(json::Write(*twice), json::Write(*once), "and that changes nothing");
   }
@@ -129,10 +129,10 @@ FUZZ_TARGET(patch) {
   CheckMerge(*target, *patch);
   CheckJson(*target, *patch);
   if (!target->IsObject()) return;
-  CheckStrategic(*target, *patch, parts[0]);
+  CheckStrategic(*target, *patch);
   if (!patch->IsObject()) return;
   CheckMergeAsOperations(*target->AsObject(), *patch->AsObject());
-  CheckApply(*target, *patch, parts[0]);
+  CheckApply(*target, *patch);
 }
 
 }  // namespace

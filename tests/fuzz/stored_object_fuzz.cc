@@ -30,9 +30,8 @@ bool Accept(const ResourceType& type, json::Value& object) {
   fuzz::Require(sandbox::ApplyDefaults(type, again).has_value(), "defaults can be set again");
   fuzz::RequireSame(json::Write(again), json::Write(object), "and change nothing then");
   sandbox::PrepareForCreate(type, object);
-  (void)sandbox::CreateWarnings(type, object);
   return sandbox::ValidateMeta(type, object).empty() &&
-         sandbox::ValidateObject(type, object, nullptr, "").empty();
+         sandbox::ValidateObject(type, object).empty();
 }
 
 void CheckUpdate(const ResourceType& type, json::Value next, const json::Value& old) {
@@ -41,7 +40,7 @@ void CheckUpdate(const ResourceType& type, json::Value next, const json::Value& 
     json::Value updated = next;
     sandbox::PrepareForUpdate(type, updated, old, subresource);
     (void)sandbox::ValidateMetaUpdate(updated, old);
-    (void)sandbox::ValidateObject(type, updated, &old, subresource);
+    (void)sandbox::ValidateObject(type, updated);
     (void)sandbox::SpecChanged(type, updated, old);
   }
 }
@@ -55,8 +54,7 @@ FUZZ_TARGET(stored_object) {
   fuzz::Require(!sandbox::SpecChanged(*type, *object, *object), "nothing changed");
   json::Value same = *object;
   sandbox::PrepareForUpdate(*type, same, *object, "");
-  fuzz::Require(sandbox::ValidateObject(*type, same, &*object, "").empty(),
-                "what is stored may be stored again");
+  fuzz::Require(sandbox::ValidateObject(*type, same).empty(), "what is stored may be stored again");
   const auto next = json::Parse(parts[1]);
   if (next && next->IsObject()) CheckUpdate(*type, *next, *object);
 }

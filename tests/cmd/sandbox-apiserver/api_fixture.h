@@ -137,7 +137,6 @@ class ApiFixture {
  private:
   std::unique_ptr<ApiHandler> Made(ApiHandlerOptions options) {
     options.auth.tokens["secret"] = User{"admin", {"system:masters"}};
-    options.server_address = "127.0.0.1:6443";
     options.store.seed = 7;
     return std::make_unique<ApiHandler>(io_.get_executor(), scheduler_, std::move(options));
   }

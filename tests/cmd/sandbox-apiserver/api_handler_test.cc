@@ -74,19 +74,10 @@ TEST_CASE_METHOD(ApiFixture, "api: unknown content types are refused", "[sandbox
   CHECK(Ask("POST", kPods, "{").status == 400);
   CHECK(Ask("POST", kPods, "[]").status == 400);
   CHECK(Ask("POST", kPods, std::string((3 << 20) + 1, ' ')).status == 413);
-  CHECK(Ask("POST", std::string(kPods) + "?dryRun=Some", "{}").status == 422);
+  CHECK(Ask("POST", std::string(kPods) + "?dryRun=Some", "{}").status == 400);
+  CHECK(Ask("DELETE", std::string(kPods) + "/a?propagationPolicy=Orphan").status == 400);
   CHECK(Ask("PATCH", std::string(kPods) + "/a", "{}", {{"Content-Type", "application/json"}})
             .status == 415);
-}
-
-TEST_CASE_METHOD(ApiFixture, "api: YAML is read and written", "[sandbox]") {
-  const http::Response made =
-      Ask("POST", "/api/v1/namespaces/default/configmaps",
-          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: written}\ndata: {a: \"1\"}\n",
-          {{"Content-Type", "application/yaml"}, {"Accept", "application/yaml"}});
-  CHECK(made.status == 201);
-  CHECK(made.headers.Get("Content-Type") == "application/yaml");
-  CHECK(made.body.find("  a: \"1\"\n") != std::string::npos);
 }
 
 TEST_CASE_METHOD(ApiFixture, "api: a list as objects, as metadata and as a table", "[sandbox]") {
@@ -150,9 +141,9 @@ TEST_CASE_METHOD(ApiFixture, "api: reviews are answered, not stored", "[sandbox]
   CHECK(access.At({"status", "allowed"})->AsBool() == true);
 }
 
-TEST_CASE_METHOD(ApiFixture, "api: discovery in both forms, with a tag", "[sandbox]") {
-  CHECK(Json(Ask("GET", "/api")).StringAt({"kind"}) == "APIVersions");
-  CHECK(Json(Ask("GET", "/apis")).StringAt({"kind"}) == "APIGroupList");
+TEST_CASE_METHOD(ApiFixture, "api: groups are discovered with a tag, versions alone, too",
+                 "[sandbox]") {
+  CHECK(Json(Ask("GET", "/api")).StringAt({"kind"}) == "APIGroupDiscoveryList");
   CHECK(Json(Ask("GET", "/apis/apps/v1")).StringAt({"groupVersion"}) == "apps/v1");
   CHECK(Ask("GET", "/apis/nonsense/v1").status == 404);
 
@@ -194,7 +185,6 @@ TEST_CASE_METHOD(ApiFixture, "api: a group whose server is away is stale and ans
   CHECK(watch.finished);
   CHECK(versions("example.com") == R"([{"version":"v1","freshness":"Stale"}])");
   CHECK(versions("metrics.test") == R"([{"version":"v1beta1","freshness":"Stale"}])");
-  CHECK(Ask("GET", "/apis/example.com").status == 200);
   CHECK(Ask("GET", "/apis/metrics.test/v1beta1").status == 503);
   CHECK(Ask("GET", "/apis/example.com/v1/widgets").status == 503);
   CHECK(Ask("GET", "/apis/apps/v1/deployments").status == 200);
@@ -220,8 +210,7 @@ TEST_CASE_METHOD(ApiFixture, "api: an answer fault sets code and Retry-After", "
   Inject(R"([{"fault":"answer","verb":"list","resource":"pods","code":429,"retryAfterSeconds":3},
              {"fault":"replace-body","verb":"list","resource":"pods","body":"<html>",
               "contentType":"text/html"},
-             {"fault":"truncate-body","verb":"list","resource":"pods","bytes":10},
-             {"fault":"rewind","verb":"list","resource":"pods","by":1}])");
+             {"fault":"truncate-body","verb":"list","resource":"pods","bytes":10}])");
   const http::Response busy = Ask("GET", kPods);
   CHECK(busy.status == 429);
   CHECK(busy.headers.Get("Retry-After") == "3");
@@ -231,8 +220,6 @@ TEST_CASE_METHOD(ApiFixture, "api: an answer fault sets code and Retry-After", "
   const RecordingWriter& cut = Open("GET", kPods);
   CHECK(cut.aborted);
   CHECK(cut.response.body.size() == 10);
-  const json::Value older = Json(Ask("GET", kPods));
-  CHECK(older.StringAt({"metadata", "resourceVersion"}) != CurrentVersion());
   CHECK(Json(Ask("GET", kPods)).StringAt({"metadata", "resourceVersion"}) == CurrentVersion());
 }
 

@@ -37,7 +37,6 @@ TEST_CASE("registry: kubectl's names for quotas are served", "[sandbox]") {
   CHECK(quota->short_names == std::vector<std::string>{"quota"});
   CHECK(quota->status);
   CHECK(quota->HasVerb("deletecollection"));
-  CHECK(registry.FindKind("apps", "v1", "Deployment")->resource == "deployments");
   CHECK_FALSE(registry.Find("", "v1", "namespaces")->namespaced);
 }
 
