@@ -58,27 +58,19 @@ Shape ShapeOf(Verb verb) {
   return list ? Shape::kList : Shape::kSingle;
 }
 
-http::Response FaultAnswer(const Fault& fault) {
-  api::Status status = StatusOfCode(fault.code, fault.message);
-  if (!fault.reason.empty()) status.reason = fault.reason;
-  if (status.message.empty()) status.message = "a fault was asked for";
-  status.retry_after_seconds = fault.retry_after_seconds;
-  return StatusResponse(status);
-}
-
 }  // namespace
 
 ApiHandler::ApiHandler(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                        ApiHandlerOptions options)
-    : scheduler_(scheduler),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       authenticator_(options_.auth),
       store_(registry_, scheduler, options_.store),
-      webhooks_(std::move(executor), scheduler, store_),
+      webhooks_(std::move(executor), scheduler, store_.objects()),
       resources_(store_, webhooks_, scheduler),
-      watches_(store_, scheduler, options_.watches),
+      watches_(store_.objects(), scheduler, options_.watches),
+      faults_(store_.objects(), watches_, scheduler),
       work_(scheduler.NewAlarm()) {
-  store_.OnWork([this] { work_->Wake(); });
+  store_.background().OnWork([this] { work_->Wake(); });
 }
 
 base::Task<void> ApiHandler::RunBackground() {
@@ -86,8 +78,8 @@ base::Task<void> ApiHandler::RunBackground() {
   while (true) {
     const bool stopping = co_await base::Stopping();
     if (stopping) co_return;
-    store_.RunDue();
-    co_await work_->WaitUntil(store_.NextDue().value_or(base::TimePoint::max()));
+    store_.background().RunDue();
+    co_await work_->WaitUntil(store_.background().NextDue().value_or(base::TimePoint::max()));
   }
 }
 
@@ -163,49 +155,12 @@ std::optional<http::Response> ApiHandler::AnswerAdmin(const http::Request& reque
                                                       const http::Target& target) {
   const std::vector<std::string>& path = target.segments;
   if (path.size() != 2 || path[0] != "sandbox") return std::nullopt;
-  if (path[1] == "faults") return AnswerFaults(request);
+  if (path[1] == "faults") return faults_.Answer(request);
   if (path[1] != "requests") return std::nullopt;
   if (request.method == "DELETE") counts_.Clear();
   return JsonResponse(200,
                       json::Object{{"requests", counts_.Describe()},
                                    {"openWatches", static_cast<std::uint64_t>(watches_.open())}});
-}
-
-http::Response ApiHandler::AnswerFaults(const http::Request& request) {
-  if (request.method == "DELETE") {
-    faults_.Clear();
-    watches_.ClearDelays();
-  }
-  if (request.method == "POST") {
-    base::Result<json::Value> body = json::Parse(request.body);
-    if (!body) return StatusResponse(api::BadRequest(body.error().message));
-    if (!body->IsArray()) body = json::Array{*body};
-    // All are checked before the first is applied: an invalid request changes nothing.
-    for (const json::Value& value : *body->AsArray()) {
-      if (base::Result<Fault> fault = ParseFault(value); !fault) {
-        return StatusResponse(api::BadRequest(fault.error().message));
-      }
-    }
-    for (const json::Value& value : *body->AsArray()) Apply(ParseFault(value).value());
-  }
-  json::Array waiting;
-  for (const Fault& fault : faults_.waiting()) waiting.push_back(DescribeFault(fault));
-  return JsonResponse(200, json::Object{{"faults", std::move(waiting)}});
-}
-
-void ApiHandler::Apply(const Fault& fault) {
-  if (fault.IsWaiting()) {
-    faults_.Add(fault);
-  } else if (fault.kind == FaultKind::kExpire) {
-    watches_.CatchUp();
-    store_.ExpireHistory();
-  } else if (fault.kind == FaultKind::kStaleGroup) {
-    faults_.AddStaleGroup(fault);
-    Fault end{.kind = FaultKind::kDropWatches, .group = fault.group};
-    watches_.Inject(end);
-  } else {
-    watches_.Inject(fault);
-  }
 }
 
 std::optional<http::Response> ApiHandler::Check(Exchange& exchange) const {
@@ -245,7 +200,7 @@ base::Task<void> ApiHandler::ServeResource(Exchange& exchange, http::ResponseWri
     co_return;
   }
   if (answered) {
-    response = FaultAnswer(*fault);
+    response = FaultInjector::AnswerOf(*fault);
   } else if (exchange.verb == Verb::kWatch) {
     response = JsonText(200, "");  // its body is about to be replaced
   } else {
@@ -254,7 +209,7 @@ base::Task<void> ApiHandler::ServeResource(Exchange& exchange, http::ResponseWri
   Decorate(exchange.request, *response);
   counts_.Add(exchange.verb, exchange.path, response->status);
   if (fault && !answered) {
-    co_await SendWithFault(*std::move(response), *fault, writer);
+    co_await faults_.Send(*std::move(response), *fault, writer);
   } else {
     co_await writer.Send(*std::move(response));
   }
@@ -273,35 +228,6 @@ http::Response ApiHandler::AnswerReviewRequest(const Exchange& exchange) const {
   answer.Make({"kind"}) = exchange.type->kind;
   answer.Make({"apiVersion"}) = exchange.type->ApiVersion();
   return JsonResponse(201, answer);
-}
-
-base::Task<void> ApiHandler::SendWithFault(http::Response response, const Fault& fault,
-                                           http::ResponseWriter& writer) {
-  if (fault.kind == FaultKind::kReplaceBody) {
-    response.body = fault.body;
-    if (fault.code != 0) response.status = fault.code;
-    if (!fault.content_type.empty()) response.headers.Set("Content-Type", fault.content_type);
-  }
-  if (fault.kind != FaultKind::kSlowBody && fault.kind != FaultKind::kTruncateBody) {
-    co_await writer.Send(std::move(response));
-    co_return;
-  }
-  base::Result<void> sent = co_await writer.Start(response.status, response.headers);
-  if (fault.kind == FaultKind::kTruncateBody) {
-    std::string beginning = response.body.substr(0, fault.bytes);
-    if (sent) sent = co_await writer.Write(std::move(beginning));
-    writer.Abort(false);
-    co_return;
-  }
-  const std::size_t piece = std::max<std::size_t>(fault.bytes, 1);
-  for (std::size_t at = 0; sent && at < response.body.size(); at += piece) {
-    const bool stopping = co_await base::Stopping();
-    if (stopping) co_return;
-    co_await scheduler_.Sleep(std::chrono::duration_cast<base::Duration>(fault.delay));
-    std::string text = response.body.substr(at, piece);
-    sent = co_await writer.Write(std::move(text));
-  }
-  if (sent) co_await writer.Finish();
 }
 
 }  // namespace sandbox

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "cmd/sandbox-apiserver/auth.h"
-#include "cmd/sandbox-apiserver/faults.h"
+#include "cmd/sandbox-apiserver/fault_injector.h"
 #include "cmd/sandbox-apiserver/registry.h"
 #include "cmd/sandbox-apiserver/request_counts.h"
 #include "cmd/sandbox-apiserver/resource_handler.h"
@@ -61,18 +61,13 @@ class ApiHandler {
                                                 const http::Target& target) const;
   std::optional<http::Response> AnswerAdmin(const http::Request& request,
                                             const http::Target& target);
-  http::Response AnswerFaults(const http::Request& request);
-  void Apply(const Fault& fault);
 
   base::Task<void> ServeResource(Exchange& exchange, http::ResponseWriter& writer);
   // Returns an error in the request itself, before anything is done; nullopt if it has none.
   std::optional<http::Response> Check(Exchange& exchange) const;
   base::Task<http::Response> Produce(const Exchange& exchange);
   http::Response AnswerReviewRequest(const Exchange& exchange) const;
-  base::Task<void> SendWithFault(http::Response response, const Fault& fault,
-                                 http::ResponseWriter& writer);
 
-  base::Scheduler& scheduler_;
   ApiHandlerOptions options_;
   Authenticator authenticator_;
   Registry registry_;
@@ -80,7 +75,7 @@ class ApiHandler {
   WebhookCaller webhooks_;
   ResourceHandler resources_;
   WatchServer watches_;
-  FaultTable faults_;
+  FaultInjector faults_;
   RequestCounts counts_;
   std::unique_ptr<base::Alarm> work_;
 };

@@ -39,12 +39,12 @@ base::Result<void> SetKind(const json::Value& value, Fault& fault) {
 base::Result<void> SetText(std::string_view member, const json::Value& value, Fault& fault) {
   const std::string* text = value.AsString();
   if (text == nullptr) return Bad(std::string(member) + " must be a string");
-  if (member == "verb") fault.verb = *text;
-  if (member == "group") fault.group = *text;
-  if (member == "resource") fault.resource = *text;
-  if (member == "subresource") fault.subresource = *text;
-  if (member == "namespace") fault.ns = *text;
-  if (member == "name") fault.name = *text;
+  if (member == "verb") fault.requests.verb = *text;
+  if (member == "group") fault.requests.group = *text;
+  if (member == "resource") fault.requests.resource = *text;
+  if (member == "subresource") fault.requests.subresource = *text;
+  if (member == "namespace") fault.requests.ns = *text;
+  if (member == "name") fault.requests.name = *text;
   if (member == "reason") fault.reason = *text;
   if (member == "message") fault.message = *text;
   if (member == "body" || member == "raw") fault.body = *text;
@@ -102,7 +102,7 @@ base::Result<void> SetMember(const json::Member& member, Fault& fault) {
 
 }  // namespace
 
-bool Fault::Matches(const ResourcePath& path) const {
+bool RequestMatch::Matches(const ResourcePath& path) const {
   auto fits = [](const std::optional<std::string>& wanted, std::string_view actual) {
     return !wanted || *wanted == actual;
   };
@@ -110,7 +110,7 @@ bool Fault::Matches(const ResourcePath& path) const {
          fits(subresource, path.subresource) && fits(ns, path.ns) && fits(name, path.name);
 }
 
-bool Fault::Matches(Verb of_verb, const ResourcePath& path) const {
+bool RequestMatch::Matches(Verb of_verb, const ResourcePath& path) const {
   return (!verb || *verb == ToString(of_verb)) && Matches(path);
 }
 
@@ -130,7 +130,8 @@ base::Result<Fault> ParseFault(const json::Value& value) {
   if (fault.kind == FaultKind::kAnswer && (fault.code < 200 || fault.code > 599)) {
     return Bad("code must be an HTTP status of 200 to 599");
   }
-  if (fault.kind == FaultKind::kStaleGroup && (!fault.group || fault.group->empty())) {
+  if (fault.kind == FaultKind::kStaleGroup &&
+      (!fault.requests.group || fault.requests.group->empty())) {
     return Bad("a stale group needs its name");
   }
   if (fault.times == 0) return Bad("times must be positive, or -1 for ever");
@@ -145,12 +146,12 @@ json::Value DescribeFault(const Fault& fault) {
   auto add = [&object](std::string_view member, const std::optional<std::string>& text) {
     if (text) object.Set(member, *text);
   };
-  add("verb", fault.verb);
-  add("group", fault.group);
-  add("resource", fault.resource);
-  add("subresource", fault.subresource);
-  add("namespace", fault.ns);
-  add("name", fault.name);
+  add("verb", fault.requests.verb);
+  add("group", fault.requests.group);
+  add("resource", fault.requests.resource);
+  add("subresource", fault.requests.subresource);
+  add("namespace", fault.requests.ns);
+  add("name", fault.requests.name);
   object.Set("times", fault.times);
   if (fault.code != 0) object.Set("code", fault.code);
   return object;
@@ -158,7 +159,7 @@ json::Value DescribeFault(const Fault& fault) {
 
 std::optional<Fault> FaultTable::Take(Verb verb, const ResourcePath& path) {
   for (auto fault = waiting_.begin(); fault != waiting_.end(); ++fault) {
-    if (!fault->Matches(verb, path)) continue;
+    if (!fault->requests.Matches(verb, path)) continue;
     // A watch has no single body to change. Use send-event and drop-watches for watches.
     const bool whole = fault->kind == FaultKind::kAnswer || fault->kind == FaultKind::kReplaceBody;
     if (verb == Verb::kWatch && !whole) continue;

@@ -55,10 +55,8 @@ enum class FaultKind {
 // API groups whose server is away, with the version to report of a group that nothing else serves.
 using StaleGroups = std::map<std::string, std::string, std::less<>>;
 
-struct Fault {
-  FaultKind kind = FaultKind::kAnswer;
-
-  // The requests to which it applies; nullopt matches all.
+// The requests to which a fault applies; nullopt matches all.
+struct RequestMatch {
   std::optional<std::string> verb;
   std::optional<std::string> group;
   std::optional<std::string> resource;
@@ -66,6 +64,14 @@ struct Fault {
   std::optional<std::string> ns;
   std::optional<std::string> name;
 
+  [[nodiscard]] bool Matches(Verb of_verb, const ResourcePath& path) const;
+  // Without the verb: for faults of open watches.
+  [[nodiscard]] bool Matches(const ResourcePath& path) const;
+};
+
+struct Fault {
+  FaultKind kind = FaultKind::kAnswer;
+  RequestMatch requests;
   int times = 1;
   int code = 0;
   std::string reason;
@@ -80,9 +86,6 @@ struct Fault {
   bool reset = false;
   std::int64_t by = 0;
 
-  [[nodiscard]] bool Matches(Verb of_verb, const ResourcePath& path) const;
-  // Without the verb: for faults of open watches.
-  [[nodiscard]] bool Matches(const ResourcePath& path) const;
   // Waits for requests, instead of acting at once.
   [[nodiscard]] bool IsWaiting() const;
 };
@@ -95,7 +98,7 @@ json::Value DescribeFault(const Fault& fault);
 class FaultTable {
  public:
   void Add(Fault fault) { waiting_.push_back(std::move(fault)); }
-  void AddStaleGroup(const Fault& fault) { stale_[*fault.group] = fault.version; }
+  void AddStaleGroup(const Fault& fault) { stale_[*fault.requests.group] = fault.version; }
   void Clear() {
     waiting_.clear();
     stale_.clear();

@@ -112,7 +112,7 @@ base::Task<http::Response> ResourceHandler::Handle(const Exchange& exchange) {
 }
 
 http::Response ResourceHandler::Get(const Exchange& exchange) const {
-  const Outcome<ObjectPtr> object = store_.Get(exchange.store_target());
+  const Outcome<ObjectPtr> object = store_.objects().Get(exchange.store_target());
   if (!object) return StatusResponse(object.error());
   return Represent(exchange, 200, *object);
 }
@@ -120,7 +120,7 @@ http::Response ResourceHandler::Get(const Exchange& exchange) const {
 http::Response ResourceHandler::List(const Exchange& exchange) const {
   const Outcome<ListQuery> query = ListQueryOf(exchange);
   if (!query) return StatusResponse(query.error());
-  const Outcome<ListPage> page = store_.List(exchange.type, *query);
+  const Outcome<ListPage> page = store_.objects().List(exchange.type, *query);
   if (!page) return StatusResponse(page.error());
   return RepresentList(exchange, *page);
 }
@@ -155,7 +155,7 @@ Outcome<ResourceHandler::Prepare> ResourceHandler::PreparationOf(const Exchange&
     const Outcome<DeleteOptions> options = DeleteOptionsOf(exchange);
     if (!options) return options.error();
     return Prepare(
-        [this, target, options = *options] { return store_.PrepareDelete(target, options); });
+        [this, target, options = *options] { return store_.preparer().Delete(target, options); });
   }
   const Outcome<WriteOptions> options = WriteOptionsOf(exchange);
   if (!options) return options.error();
@@ -163,15 +163,15 @@ Outcome<ResourceHandler::Prepare> ResourceHandler::PreparationOf(const Exchange&
     const Outcome<PatchRequest> patch = PatchOf(exchange);
     if (!patch) return patch.error();
     return Prepare([this, target, patch = *patch, options = *options] {
-      return store_.PreparePatch(target, patch, options);
+      return store_.preparer().Patch(target, patch, options);
     });
   }
   const Outcome<json::Value> body = BodyOf(exchange);
   if (!body) return body.error();
   const bool creates = exchange.verb == Verb::kCreate;
   return Prepare([this, target, body = *body, options = *options, creates] {
-    return creates ? store_.PrepareCreate(target, body, options)
-                   : store_.PrepareUpdate(target, body, options);
+    return creates ? store_.preparer().Create(target, body, options)
+                   : store_.preparer().Update(target, body, options);
   });
 }
 
@@ -181,19 +181,21 @@ base::Task<http::Response> ResourceHandler::DeleteCollection(const Exchange& exc
   Outcome<ListQuery> query = ListQueryOf(exchange);
   if (!query) co_return StatusResponse(query.error());
   query->limit = 0;
-  Outcome<ListPage> page = store_.List(exchange.type, *query);
+  Outcome<ListPage> page = store_.objects().List(exchange.type, *query);
   if (!page) co_return StatusResponse(page.error());
   ListPage deleted;
   for (const ObjectPtr& item : page->items) {
     const Target target{exchange.type, std::string(item->StringAt({"metadata", "namespace"})),
                         std::string(item->StringAt({"metadata", "name"})), ""};
-    Prepare prepare = [this, &target, &options] { return store_.PrepareDelete(target, *options); };
+    Prepare prepare = [this, &target, &options] {
+      return store_.preparer().Delete(target, *options);
+    };
     Outcome<WriteResult> result = co_await Write(exchange, std::move(prepare), true);
     if (result) deleted.items.push_back(result->object);
     // A 404 means that another deletion was first.
     if (!result && result.error().code != 404) co_return StatusResponse(result.error());
   }
-  deleted.resource_version = store_.current_version();
+  deleted.resource_version = store_.objects().current_version();
   co_return RepresentList(exchange, deleted);
 }
 
@@ -202,7 +204,8 @@ base::Task<Outcome<WriteResult>> ResourceHandler::Write(const Exchange& exchange
   for (int attempt = 1;; ++attempt) {
     Outcome<PendingWrite> write = prepare();
     if (!write) co_return write.error();
-    if (Outcome<void> completed = store_.Complete(*write); !completed) co_return completed.error();
+    if (Outcome<void> completed = store_.preparer().Complete(*write); !completed)
+      co_return completed.error();
     Outcome<std::vector<std::string>> warnings = co_await Admit(exchange, *write, by_collection);
     if (!warnings) co_return warnings.error();
     const bool again = write->unconditional && attempt < kWriteAttempts;

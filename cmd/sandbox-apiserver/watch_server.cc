@@ -76,7 +76,7 @@ base::Task<int> WatchServer::Serve(const Exchange& exchange, http::ResponseWrite
   if (!timeout) refusal = timeout.error();
   if (!refusal) {
     Outcome<std::unique_ptr<Watch>> watch =
-        store_.StartWatch(exchange.type, *query, [alarm = stream.alarm.get()] { alarm->Wake(); });
+        objects_.StartWatch(exchange.type, *query, [alarm = stream.alarm.get()] { alarm->Wake(); });
     if (watch) {
       stream.watch = *std::move(watch);
     } else {
@@ -184,7 +184,7 @@ std::string WatchServer::NextBatch(Stream& stream) {
 
 base::Task<bool> WatchServer::SendBookmark(Stream& stream) {
   const base::TimePoint now = scheduler_.Now();
-  stream.watch->Advance(store_.current_version());
+  stream.watch->Advance(objects_.current_version());
   stream.next_bookmark = now + options_.bookmark_interval;
   const base::TimePoint last = stream.deadline - kLastBookmark;
   if (now < last) stream.next_bookmark = std::min(stream.next_bookmark, last);
@@ -230,7 +230,7 @@ std::string WatchServer::BookmarkLine(const Stream& stream, bool initial_end) co
 std::chrono::nanoseconds WatchServer::DelayOf(const ResourcePath& path) const {
   std::chrono::nanoseconds delay{0};
   for (const Fault& fault : delays_) {
-    if (fault.Matches(path)) delay = fault.delay;
+    if (fault.requests.Matches(path)) delay = fault.delay;
   }
   return delay;
 }
@@ -257,7 +257,7 @@ std::string WatchServer::FaultText(const Stream& stream, const Fault& fault) con
   const ResourceType& type = *stream.exchange.type;
   json::Object metadata{{"name", "injected"},
                         {"uid", "00000000-0000-4000-8000-00000000face"},
-                        {"resourceVersion", std::to_string(store_.current_version())}};
+                        {"resourceVersion", std::to_string(objects_.current_version())}};
   if (type.namespaced) metadata.Set("namespace", "default");
   if (fault.bytes > 0) {
     metadata.Set("annotations", json::Object{{"filler", std::string(fault.bytes, 'x')}});
@@ -270,7 +270,7 @@ std::string WatchServer::FaultText(const Stream& stream, const Fault& fault) con
 void WatchServer::Inject(const Fault& fault) {
   if (fault.kind == FaultKind::kDelayWatch) delays_.push_back(fault);
   for (Stream* stream : streams_) {
-    if (!fault.Matches(stream->exchange.path)) continue;
+    if (!fault.requests.Matches(stream->exchange.path)) continue;
     if (fault.kind == FaultKind::kDropWatches) {
       stream->end = fault.reset ? Stream::End::kReset : Stream::End::kClean;
     } else if (fault.kind == FaultKind::kSendEvent || fault.kind == FaultKind::kRepeatEvent) {
@@ -282,7 +282,7 @@ void WatchServer::Inject(const Fault& fault) {
 }
 
 void WatchServer::CatchUp() {
-  for (Stream* stream : streams_) stream->watch->Advance(store_.current_version());
+  for (Stream* stream : streams_) stream->watch->Advance(objects_.current_version());
 }
 
 }  // namespace sandbox

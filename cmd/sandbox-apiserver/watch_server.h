@@ -4,7 +4,7 @@
 // disconnects; as objects, metadata or tables. Knows all open watches, so that faults can be
 // applied to them.
 //
-// Single-threaded; the store and the scheduler outlive the streams.
+// Single-threaded; the objects and the scheduler outlive the streams.
 
 #include <cstdint>
 #include <deque>
@@ -14,7 +14,7 @@
 
 #include "cmd/sandbox-apiserver/exchange.h"
 #include "cmd/sandbox-apiserver/faults.h"
-#include "cmd/sandbox-apiserver/store.h"
+#include "cmd/sandbox-apiserver/objects.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/http/server.h"
 
@@ -27,8 +27,8 @@ struct WatchServerOptions {
 
 class WatchServer {
  public:
-  WatchServer(Store& store, base::Scheduler& scheduler, WatchServerOptions options)
-      : store_(store), scheduler_(scheduler), options_(options) {}
+  WatchServer(Objects& objects, base::Scheduler& scheduler, WatchServerOptions options)
+      : objects_(objects), scheduler_(scheduler), options_(options) {}
 
   // Answers one watch until it ends. Returns the status code of the answer. The exchange and the
   // writer must live until then.
@@ -57,7 +57,7 @@ class WatchServer {
   [[nodiscard]] base::TimePoint NextWake(const Stream& stream) const;
   [[nodiscard]] std::chrono::nanoseconds DelayOf(const ResourcePath& path) const;
 
-  Store& store_;
+  Objects& objects_;
   base::Scheduler& scheduler_;
   WatchServerOptions options_;
   std::list<Stream*> streams_;

@@ -54,10 +54,10 @@ struct WebhookCaller::Answer {
 };
 
 WebhookCaller::WebhookCaller(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-                             const Store& store)
+                             const Objects& objects)
     : executor_(std::move(executor)),
       scheduler_(scheduler),
-      store_(store),
+      objects_(objects),
       post_([this](const Webhook& webhook, std::string body) {
         return PostOverHttp(webhook, std::move(body));
       }) {}
@@ -65,10 +65,10 @@ WebhookCaller::WebhookCaller(base::asio::any_io_executor executor, base::Schedul
 WebhookCaller::~WebhookCaller() = default;
 
 void WebhookCaller::RefreshWebhooks() {
-  const TypePtr type = store_.registry().FindAny(
+  const TypePtr type = objects_.registry().FindAny(
       {"admissionregistration.k8s.io", "validatingwebhookconfigurations"});
   if (!type) return;
-  Outcome<ListPage> page = store_.List(type, {});
+  Outcome<ListPage> page = objects_.List(type, {});
   if (!page || (webhooks_ && page->items == configurations_)) return;
   configurations_ = std::move(page->items);
   auto webhooks = std::make_shared<std::vector<Webhook>>();
@@ -90,8 +90,8 @@ std::vector<const Webhook*> WebhookCaller::Matching(const Admission& admission) 
   const json::Value* labels = nullptr;
   if (admission.type->IsCore("namespaces")) {
     labels = LabelsOf(admission.object != nullptr ? admission.object : admission.old_object);
-  } else if (TypePtr type = store_.registry().Find("", "v1", "namespaces"); type) {
-    Outcome<ObjectPtr> found = store_.Get({type, "", admission.ns, ""});
+  } else if (TypePtr type = objects_.registry().Find("", "v1", "namespaces"); type) {
+    Outcome<ObjectPtr> found = objects_.Get({type, "", admission.ns, ""});
     if (found) of_namespace = *found;
     labels = LabelsOf(of_namespace.get());
   }

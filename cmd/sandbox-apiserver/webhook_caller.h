@@ -3,7 +3,7 @@
 // Calls validating webhooks for a write, all that match at once, as kube-apiserver does: HTTP/1.1
 // keep-alive, ?timeout=, failurePolicy.
 //
-// Single-threaded; the store, the scheduler and the caller outlive the calls.
+// Single-threaded; the objects, the scheduler and the caller outlive the calls.
 
 #include <functional>
 #include <map>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cmd/sandbox-apiserver/store.h"
+#include "cmd/sandbox-apiserver/objects.h"
 #include "cmd/sandbox-apiserver/webhook_rules.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/http/client.h"
@@ -25,7 +25,7 @@ class WebhookCaller {
                                                                       std::string body)>;
 
   WebhookCaller(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-                const Store& store);
+                const Objects& objects);
   ~WebhookCaller();
   WebhookCaller(const WebhookCaller&) = delete;
   WebhookCaller& operator=(const WebhookCaller&) = delete;
@@ -47,7 +47,7 @@ class WebhookCaller {
 
   base::asio::any_io_executor executor_;
   base::Scheduler& scheduler_;
-  const Store& store_;
+  const Objects& objects_;
   Post post_;
   std::vector<ObjectPtr> configurations_;  // those from which webhooks_ was read
   std::shared_ptr<const std::vector<Webhook>> webhooks_;

@@ -126,7 +126,9 @@ class ApiFixture {
     INFO(answer.body);
     REQUIRE(answer.status == 200);
   }
-  std::string CurrentVersion() { return std::to_string(handler_->store().current_version()); }
+  std::string CurrentVersion() {
+    return std::to_string(handler_->store().objects().current_version());
+  }
 
   base::asio::io_context io_{1};
   base::ManualScheduler scheduler_{io_};

@@ -95,7 +95,8 @@ TEST_CASE_METHOD(ServerFixture, "api server: a dropped watch is seen as a reset"
   options.tls = false;
   Run(std::move(options), [this]() -> base::Task<void> {
     const auto client = Client("");
-    const std::string version = std::to_string(server_->handler().store().current_version());
+    const std::string version =
+        std::to_string(server_->handler().store().objects().current_version());
     auto watch = co_await client->Open(Get("/api/v1/namespaces?watch=1&resourceVersion=" + version),
                                        false, kPatience);
     REQUIRE(watch);

@@ -55,7 +55,7 @@ class CoreFixture {
     return store_.Create(At("pods", ""), std::move(pod));
   }
 
-  [[nodiscard]] bool Exists(const Target& target) const { return store_.Get(target).has_value(); }
+  bool Exists(const Target& target) { return store_.objects().Get(target).has_value(); }
 
   Registry registry_;
   base::ManualClock clock_;

@@ -147,14 +147,14 @@ TEST_CASE_METHOD(CrdTest, "crd: the status subresource splits writes", "[sandbox
   CHECK(status->object->At({"metadata", "generation"})->AsInt64() == 1);
   ListQuery query;
   query.field_selector = "spec.color=red";
-  CHECK(store_.List(type, query)->items.size() == 1);
+  CHECK(store_.objects().List(type, query)->items.size() == 1);
 }
 
 TEST_CASE_METHOD(CrdTest, "crd: every version shows the same object", "[sandbox]") {
   Define();
   REQUIRE(MakeWidget(R"({"size":2})"));
   const TypePtr beta = Type("example.com", "v1beta1", "widgets");
-  auto seen = store_.Get({beta, "default", "w", ""});
+  auto seen = store_.objects().Get({beta, "default", "w", ""});
   REQUIRE(seen);
   CHECK(api::ApiVersion(**seen) == "example.com/v1beta1");
   CHECK((*seen)->At({"spec", "size"})->AsInt64() == 2);
@@ -162,7 +162,7 @@ TEST_CASE_METHOD(CrdTest, "crd: every version shows the same object", "[sandbox]
       store_.Patch({beta, "default", "w", ""}, {PatchType::kMerge, J(R"({"spec":{"size":3}})")});
   REQUIRE(patched);
   CHECK(api::ApiVersion(*patched->object) == "example.com/v1beta1");
-  auto stored = store_.Get({Type("example.com", "v1", "widgets"), "default", "w", ""});
+  auto stored = store_.objects().Get({Type("example.com", "v1", "widgets"), "default", "w", ""});
   CHECK(api::ApiVersion(**stored) == "example.com/v1");
   auto same =
       store_.Patch({beta, "default", "w", ""}, {PatchType::kMerge, J(R"({"spec":{"size":3}})")});
@@ -176,8 +176,8 @@ TEST_CASE_METHOD(
   REQUIRE(MakeWidget(R"({"size":2})"));
   const TypePtr type = Type("example.com", "v1", "widgets");
   WatchQuery query;
-  query.resource_version = std::to_string(store_.current_version());
-  auto watch = store_.StartWatch(type, query, {});
+  query.resource_version = std::to_string(store_.objects().current_version());
+  auto watch = store_.objects().StartWatch(type, query, {});
   REQUIRE(watch);
   REQUIRE(store_.Delete(Crd("widgets.example.com")));
   CHECK(Type("example.com", "v1", "widgets") == nullptr);
@@ -186,14 +186,14 @@ TEST_CASE_METHOD(
   CHECK(event->type == EventType::kDeleted);
   CHECK((*watch)->lagged());
   Define();
-  CHECK(store_.List(Type("example.com", "v1", "widgets"), {})->items.empty());
+  CHECK(store_.objects().List(Type("example.com", "v1", "widgets"), {})->items.empty());
 }
 
 TEST_CASE_METHOD(CrdTest, "crd: a changed definition ends its watches, a changed status does not",
                  "[sandbox]") {
   Define();
   const TypePtr widgets = Type("example.com", "v1", "widgets");
-  auto watch = store_.StartWatch(widgets, {}, [] {});
+  auto watch = store_.objects().StartWatch(widgets, {}, [] {});
   REQUIRE(watch);
   const auto patch = [&](std::string_view body, const std::string& subresource) {
     Target target = Crd("widgets.example.com");
@@ -209,7 +209,7 @@ TEST_CASE_METHOD(CrdTest, "crd: a changed definition ends its watches, a changed
   CHECK_FALSE((*watch)->lagged());
   CHECK((*watch)->Next());
   CHECK((*watch)->lagged());
-  const auto next = store_.StartWatch(widgets, {}, [] {});
+  const auto next = store_.objects().StartWatch(widgets, {}, [] {});
   REQUIRE(next);
   CHECK_FALSE((*next)->lagged());
 }

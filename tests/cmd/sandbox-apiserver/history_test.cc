@@ -11,7 +11,7 @@ namespace {
 class WatchTest : public CoreFixture {
  protected:
   std::unique_ptr<Watch> Open(const WatchQuery& query) {
-    auto watch = store_.StartWatch(Core("configmaps"), query, [this] { ++notified_; });
+    auto watch = store_.objects().StartWatch(Core("configmaps"), query, [this] { ++notified_; });
     return watch ? std::move(*watch) : nullptr;
   }
   void MakeMap(const std::string& name, const std::string& label = "") {
@@ -40,7 +40,7 @@ TEST_CASE("watch: a version from before a restart is too old", "[sandbox]") {
   Store store(registry, clock, {.first_version = 1000, .seed = 1});
   WatchQuery query;
   query.resource_version = "900";
-  const auto watch = store.StartWatch(registry.Find("", "v1", "configmaps"), query, {});
+  const auto watch = store.objects().StartWatch(registry.Find("", "v1", "configmaps"), query, {});
   REQUIRE_FALSE(watch.has_value());
   CHECK(watch.error().code == 410);
 }
@@ -49,7 +49,7 @@ TEST_CASE_METHOD(WatchTest, "watch: a watch from a version gets all later events
                  "[sandbox]") {
   MakeMap("old");
   WatchQuery query;
-  query.resource_version = std::to_string(store_.current_version());
+  query.resource_version = std::to_string(store_.objects().current_version());
   MakeMap("a");
   Label("a", "1");
   auto watch = Open(query);
@@ -60,10 +60,10 @@ TEST_CASE_METHOD(WatchTest, "watch: a watch from a version gets all later events
   const auto deleted = watch->Next();
   REQUIRE(deleted);
   CHECK(deleted->type == EventType::kDeleted);
-  CHECK(Version(deleted->object) == std::to_string(store_.current_version()));
+  CHECK(Version(deleted->object) == std::to_string(store_.objects().current_version()));
   CHECK(deleted->object->StringAt({"metadata", "labels", "x"}) == "1");
   CHECK(Next(*watch).empty());
-  CHECK(watch->position() == store_.current_version());
+  CHECK(watch->position() == store_.objects().current_version());
 }
 
 TEST_CASE_METHOD(WatchTest, "watch: a watch without a version gets the present state first",
@@ -97,7 +97,7 @@ TEST_CASE_METHOD(WatchTest,
   REQUIRE(left);
   CHECK(left->type == EventType::kDeleted);
   CHECK(left->object->StringAt({"metadata", "labels", "x"}) == "yes");
-  CHECK(Version(left->object) == std::to_string(store_.current_version()));
+  CHECK(Version(left->object) == std::to_string(store_.objects().current_version()));
   Label("a", "never");
   CHECK(Next(*watch).empty());
 }
@@ -118,19 +118,19 @@ TEST_CASE_METHOD(WatchTest, "watch: objects of other namespaces and fields are l
 
 TEST_CASE_METHOD(WatchTest, "watch: a forgotten version is too old", "[sandbox]") {
   MakeMap("a");
-  const std::uint64_t then = store_.current_version();
+  const std::uint64_t then = store_.objects().current_version();
   MakeMap("b");
-  store_.ExpireHistory();
+  store_.objects().ExpireHistory();
   WatchQuery query;
   query.resource_version = std::to_string(then);
-  auto watch = store_.StartWatch(Core("configmaps"), query, {});
+  auto watch = store_.objects().StartWatch(Core("configmaps"), query, {});
   REQUIRE_FALSE(watch);
   CHECK(watch.error().code == 410);
   CHECK(watch.error().reason == "Expired");
   CHECK(watch.error().message == "too old resource version: " + std::to_string(then) + " (" +
                                      std::to_string(then + 1) + ")");
   query.resource_version = "x";
-  CHECK(store_.StartWatch(Core("configmaps"), query, {}).error().code == 400);
+  CHECK(store_.objects().StartWatch(Core("configmaps"), query, {}).error().code == 400);
 }
 
 TEST_CASE("watch: a reader whose events were overwritten lags", "[sandbox]") {
@@ -143,7 +143,7 @@ TEST_CASE("watch: a reader whose events were overwritten lags", "[sandbox]") {
     body.Make({"metadata", "name"}) = name;
     REQUIRE(store.Create({type, "default", "", ""}, body));
   };
-  auto opened = store.StartWatch(type, {}, {});
+  auto opened = store.objects().StartWatch(type, {}, {});
   REQUIRE(opened);
   Watch* const watch = opened->get();
   make("a");
@@ -157,10 +157,10 @@ TEST_CASE("watch: a reader whose events were overwritten lags", "[sandbox]") {
 TEST_CASE_METHOD(WatchTest, "watch: bookmarks may advance past foreign writes", "[sandbox]") {
   auto watch = Open({});
   REQUIRE(Make("secrets", R"({"metadata":{"name":"s"}})"));
-  watch->Advance(store_.current_version());
-  CHECK(watch->position() == store_.current_version());
+  watch->Advance(store_.objects().current_version());
+  CHECK(watch->position() == store_.objects().current_version());
   MakeMap("a");
-  watch->Advance(store_.current_version());
+  watch->Advance(store_.objects().current_version());
   CHECK(Next(*watch) == "ADDED a");
 }
 
@@ -168,7 +168,7 @@ TEST_CASE_METHOD(WatchTest, "watch: initial events on request need NotOlderThan"
   MakeMap("a");
   WatchQuery query;
   query.send_initial_events = true;
-  CHECK(store_.StartWatch(Core("configmaps"), query, {}).error().code == 400);
+  CHECK(store_.objects().StartWatch(Core("configmaps"), query, {}).error().code == 400);
   query.resource_version_match = "NotOlderThan";
   query.resource_version = "1";
   auto watch = Open(query);

@@ -17,8 +17,8 @@ class ListTest : public CoreFixture {
       REQUIRE(store_.Create(At("configmaps", ""), body));
     }
   }
-  [[nodiscard]] Outcome<ListPage> List(const ListQuery& query) const {
-    return store_.List(Core("configmaps"), query);
+  Outcome<ListPage> List(const ListQuery& query) {
+    return store_.objects().List(Core("configmaps"), query);
   }
   static std::string Names(const ListPage& page) {
     std::string names;
@@ -31,13 +31,13 @@ TEST_CASE_METHOD(ListTest, "list: an empty list has the current version", "[sand
   auto page = List({});
   REQUIRE(page);
   CHECK(page->items.empty());
-  CHECK(page->resource_version == store_.current_version());
+  CHECK(page->resource_version == store_.objects().current_version());
 }
 
 TEST_CASE_METHOD(ListTest, "list: all pages show one state, in spite of later writes",
                  "[sandbox]") {
   MakeMaps({"a", "b", "c", "d", "e"});
-  const std::uint64_t then = store_.current_version();
+  const std::uint64_t then = store_.objects().current_version();
   ListQuery query;
   query.ns = "default";
   query.limit = 2;
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(ListTest, "list: an expired token is 410 with a new token to co
   auto first = List(query);
   REQUIRE(first);
   MakeMaps({"d"});
-  store_.ExpireHistory();
+  store_.objects().ExpireHistory();
   query.continue_token = first->continue_token;
   auto expired = List(query);
   REQUIRE_FALSE(expired);
@@ -84,7 +84,7 @@ TEST_CASE_METHOD(ListTest, "list: an expired token is 410 with a new token to co
 
 TEST_CASE_METHOD(ListTest, "list: a version is the least that a client takes", "[sandbox]") {
   MakeMaps({"a"});
-  const std::string then = std::to_string(store_.current_version());
+  const std::string then = std::to_string(store_.objects().current_version());
   MakeMaps({"b"});
   ListQuery query;
   query.resource_version = then;
@@ -106,17 +106,17 @@ TEST_CASE_METHOD(ListTest, "list: fields select pods, unknown fields are 400", "
   REQUIRE(MakePod("b", "n2"));
   ListQuery query;
   query.field_selector = "spec.nodeName=n1,status.phase=Pending";
-  auto page = store_.List(Core("pods"), query);
+  auto page = store_.objects().List(Core("pods"), query);
   REQUIRE(page);
   CHECK(Names(*page) == "a");
   query.field_selector = "spec.color=red";
-  auto refused = store_.List(Core("pods"), query);
+  auto refused = store_.objects().List(Core("pods"), query);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == 400);
   CHECK(refused.error().message == "field label not supported: spec.color");
   query.field_selector = "";
   query.label_selector = "a in (";
-  CHECK(store_.List(Core("pods"), query).error().code == 400);
+  CHECK(store_.objects().List(Core("pods"), query).error().code == 400);
 }
 
 TEST_CASE("query: continue tokens survive their own encoding", "[sandbox]") {

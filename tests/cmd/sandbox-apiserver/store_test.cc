@@ -22,7 +22,7 @@ TEST_CASE_METHOD(StoreTest, "store: a created object gets uid, time and version"
   CHECK(api::Uid(object).size() == 36);
   CHECK(api::Uid(object)[14] == '4');
   CHECK(object.StringAt({"metadata", "creationTimestamp"}) == "2024-12-18T00:00:00Z");
-  CHECK(Version(made->object) == std::to_string(store_.current_version()));
+  CHECK(Version(made->object) == std::to_string(store_.objects().current_version()));
   CHECK(api::Namespace(object) == "default");
   CHECK(object.StringAt({"kind"}) == "ConfigMap");
   CHECK(object.At({"metadata", "generation"}) == nullptr);
@@ -100,11 +100,11 @@ TEST_CASE_METHOD(StoreTest, "store: an update needs the current version, or none
 TEST_CASE_METHOD(StoreTest, "store: a write that changes nothing keeps the version", "[sandbox]") {
   auto made = Make("configmaps", R"({"metadata":{"name":"a"},"data":{"k":"1"}})");
   REQUIRE(made);
-  const std::uint64_t before = store_.current_version();
+  const std::uint64_t before = store_.objects().current_version();
   auto same = store_.Update(At("configmaps", "a"), *made->object);
   REQUIRE(same);
   CHECK_FALSE(same->changed);
-  CHECK(store_.current_version() == before);
+  CHECK(store_.objects().current_version() == before);
   auto patch = store_.Patch(At("configmaps", "a"), {PatchType::kMerge, J(R"({"data":{"k":"1"}})")});
   REQUIRE(patch);
   CHECK(Version(patch->object) == Version(made->object));
@@ -124,7 +124,7 @@ TEST_CASE_METHOD(StoreTest, "store: PUT of another name or uid is refused", "[sa
 
 TEST_CASE_METHOD(StoreTest, "store: a dry run is answered as if done, and stores nothing",
                  "[sandbox]") {
-  const std::uint64_t before = store_.current_version();
+  const std::uint64_t before = store_.objects().current_version();
   WriteOptions dry;
   dry.dry_run = true;
   auto made = Make("configmaps", R"({"metadata":{"name":"a"}})", dry);
@@ -138,7 +138,7 @@ TEST_CASE_METHOD(StoreTest, "store: a dry run is answered as if done, and stores
   dry_delete.dry_run = true;
   CHECK(store_.Delete(At("configmaps", "b"), dry_delete));
   CHECK(Exists(At("configmaps", "b")));
-  CHECK(store_.current_version() == before + 1);
+  CHECK(store_.objects().current_version() == before + 1);
 }
 
 TEST_CASE_METHOD(StoreTest, "store: status belongs to the subresource", "[sandbox]") {
@@ -172,10 +172,10 @@ TEST_CASE_METHOD(StoreTest, "store: status belongs to the subresource", "[sandbo
 TEST_CASE_METHOD(StoreTest, "store: a patch with a stale version or uid conflicts", "[sandbox]") {
   REQUIRE(Make("resourcequotas", R"({"metadata":{"name":"q"},"spec":{"hard":{"pods":"5"}}})"));
   const Target status = At("resourcequotas", "q", "status");
-  const std::string version = Version(*store_.Get(status));
+  const std::string version = Version(*store_.objects().Get(status));
   Value body = J(R"({"status":{"used":{"pods":"2"}}})");
   body.Make({"metadata", "resourceVersion"}) = version;
-  auto first = store_.PreparePatch(status, {PatchType::kMerge, body}, {});
+  auto first = store_.preparer().Patch(status, {PatchType::kMerge, body}, {});
   REQUIRE(first);
   CHECK_FALSE(first->unconditional);
   REQUIRE(store_.Patch(status, {PatchType::kMerge, body}));
@@ -192,15 +192,15 @@ TEST_CASE_METHOD(StoreTest, "store: a patch with a stale version or uid conflict
 TEST_CASE_METHOD(StoreTest, "store: a commit after somebody else's write conflicts", "[sandbox]") {
   REQUIRE(Make("configmaps", R"({"metadata":{"name":"a"},"data":{"k":"1"}})"));
   const Target target = At("configmaps", "a");
-  auto slow = store_.PreparePatch(target, {PatchType::kMerge, J(R"({"data":{"k":"2"}})")}, {});
+  auto slow = store_.preparer().Patch(target, {PatchType::kMerge, J(R"({"data":{"k":"2"}})")}, {});
   REQUIRE(slow);
   CHECK(slow->unconditional);
-  REQUIRE(store_.Complete(*slow));
+  REQUIRE(store_.preparer().Complete(*slow));
   REQUIRE(store_.Patch(target, {PatchType::kMerge, J(R"({"data":{"k":"3"}})")}));
   auto late = store_.Commit(std::move(*slow));
   REQUIRE_FALSE(late);
   CHECK(late.error().reason == "Conflict");
-  CHECK(store_.Get(target).value()->StringAt({"data", "k"}) == "3");
+  CHECK(store_.objects().Get(target).value()->StringAt({"data", "k"}) == "3");
 }
 
 TEST_CASE_METHOD(StoreTest, "store: the last updater owns a status field", "[sandbox]") {

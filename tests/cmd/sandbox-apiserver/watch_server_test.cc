@@ -189,7 +189,7 @@ class SmallHistory : public ApiFixture {
 
 TEST_CASE_METHOD(SmallHistory, "watch: a watch that lags behind the history ends", "[sandbox]") {
   RecordingWriter& watch = Open("GET", "/api/v1/namespaces/default/configmaps?watch=1");
-  const TypePtr type = handler_->store().registry().Find("", "v1", "configmaps");
+  const TypePtr type = handler_->store().objects().registry().Find("", "v1", "configmaps");
   for (const char* name : {"a", "b", "c", "d"}) {
     json::Value object;
     object.Make({"metadata", "name"}) = name;

@@ -153,7 +153,7 @@ TEST_CASE_METHOD(WebhookFixture,
   Register();
   const http::Headers merge{{"Content-Type", "application/merge-patch+json"}};
   meanwhile_ = [this] {
-    const TypePtr type = handler_->store().registry().Find("", "v1", "configmaps");
+    const TypePtr type = handler_->store().objects().registry().Find("", "v1", "configmaps");
     const json::Value body = json::Parse(R"({"data":{"other":"1"}})").value();
     REQUIRE(handler_->store().Patch({type, "default", "a", ""}, {PatchType::kMerge, body}));
   };
@@ -166,7 +166,7 @@ TEST_CASE_METHOD(WebhookFixture,
 
   const std::string version(Json(patched).StringAt({"metadata", "resourceVersion"}));
   meanwhile_ = [this] {
-    const TypePtr type = handler_->store().registry().Find("", "v1", "configmaps");
+    const TypePtr type = handler_->store().objects().registry().Find("", "v1", "configmaps");
     const json::Value body = json::Parse(R"({"data":{"other":"3"}})").value();
     REQUIRE(handler_->store().Patch({type, "default", "a", ""}, {PatchType::kMerge, body}));
   };

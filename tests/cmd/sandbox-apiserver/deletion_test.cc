@@ -5,7 +5,7 @@
 #include "pkg/api/object_meta.h"
 #include "tests/cmd/sandbox-apiserver/core_fixture.h"
 
-namespace sandbox::store_commit_test {
+namespace sandbox::deletion_test {
 namespace {
 
 using json::Value;
@@ -13,7 +13,8 @@ using json::Value;
 class DeletionTest : public CoreFixture {
  protected:
   void RunBackground() {
-    while (store_.NextDue() && *store_.NextDue() <= clock_.Now()) store_.RunDue();
+    while (store_.background().NextDue() && *store_.background().NextDue() <= clock_.Now())
+      store_.background().RunDue();
   }
   Outcome<WriteResult> Merge(const Target& target, std::string_view patch) {
     return store_.Patch(target, {PatchType::kMerge, J(patch)});
@@ -56,7 +57,7 @@ TEST_CASE_METHOD(DeletionTest, "deletion: an object is kept until its last final
   auto freed = Merge(target, R"({"metadata":{"finalizers":null}})");
   REQUIRE(freed);
   CHECK(Version(freed->object) == Version(deleted->object));
-  CHECK(Version(freed->object) != std::to_string(store_.current_version()));
+  CHECK(Version(freed->object) != std::to_string(store_.objects().current_version()));
   CHECK(freed->removed);
   CHECK_FALSE(Exists(target));
 }
@@ -92,8 +93,8 @@ TEST_CASE_METHOD(DeletionTest, "deletion: options are read from a body", "[sandb
 TEST_CASE_METHOD(DeletionTest, "deletion: an unscheduled pod has no grace period", "[sandbox]") {
   REQUIRE(MakePod("p"));
   WatchQuery query;
-  query.resource_version = std::to_string(store_.current_version());
-  auto watch = store_.StartWatch(Core("pods"), query, {});
+  query.resource_version = std::to_string(store_.objects().current_version());
+  auto watch = store_.objects().StartWatch(Core("pods"), query, {});
   REQUIRE(watch);
   auto deleted = store_.Delete(At("pods", "p"));
   REQUIRE(deleted);
@@ -203,4 +204,4 @@ TEST_CASE_METHOD(DeletionTest, "owners: dependents are deleted with their last o
 }
 
 }  // namespace
-}  // namespace sandbox::store_commit_test
+}  // namespace sandbox::deletion_test
