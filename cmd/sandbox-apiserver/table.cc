@@ -35,6 +35,7 @@ Value Age(const Value& object, base::WallTime now) {
   return AgeOf(object.At({"metadata", "creationTimestamp"}), now);
 }
 
+// No container is ever restarted here.
 Array PodCells(const Value& pod, base::WallTime now) {
   const Array& containers = pod.ArrayAt({"status", "containerStatuses"});
   const auto ready = std::ranges::count_if(containers, [](const Value& container) {
