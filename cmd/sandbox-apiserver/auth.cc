@@ -63,9 +63,12 @@ std::optional<User> Authenticator::Authenticate(const http::Headers& headers,
     if (user) return Impersonated(*std::move(user), headers);
     return std::nullopt;
   }
-  if (peer.client_common_name.empty()) return std::nullopt;
-  User user{peer.client_common_name, peer.client_organizations};
-  return Impersonated(Authenticated(std::move(user)), headers);
+  if (!peer.client_common_name.empty()) {
+    User user{peer.client_common_name, peer.client_organizations};
+    return Impersonated(Authenticated(std::move(user)), headers);
+  }
+  if (!options_.anonymous) return std::nullopt;
+  return User{std::string(kAnonymous), {"system:unauthenticated"}};
 }
 
 json::Value UserInfo(const User& user) {

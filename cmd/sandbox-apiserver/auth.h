@@ -23,13 +23,15 @@ struct User {
 
 struct AuthOptions {
   std::map<std::string, User> tokens;  // by bearer token
+  bool anonymous = false;              // requests without credentials are allowed
 };
 
 class Authenticator {
  public:
   explicit Authenticator(AuthOptions options) : options_(std::move(options)) {}
 
-  // Returns the user; nullopt means 401. Impersonate-User and Impersonate-Group are obeyed.
+  // Returns the user; nullopt means 401. An unknown token is refused even if anonymous requests are
+  // allowed. Impersonate-User and Impersonate-Group are obeyed.
   [[nodiscard]] std::optional<User> Authenticate(const http::Headers& headers,
                                                  const http::Peer& peer) const;
   [[nodiscard]] std::optional<User> UserOfToken(std::string_view token) const;

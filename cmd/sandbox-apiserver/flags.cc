@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "cmd/command_line/command_line.h"
+#include "pkg/base/duration.h"
 
 DEFINE_string(bind_address, "127.0.0.1:0", "Where to listen; port 0 is any free one.");
 DEFINE_bool(tls, true, "Serve HTTPS. Without --tls-cert-file, a certificate is made at the start.");
@@ -18,6 +19,9 @@ DEFINE_string(client_ca_file, "",
 DEFINE_string(kubeconfig_out, "",
               "File to write a kubeconfig for this server to, once it listens.");
 DEFINE_string(token, "", "The administrator's bearer token. Empty: a random one.");
+DEFINE_bool(anonymous, false, "Allow requests without credentials.");
+DEFINE_string(bookmark_interval, "1m", "How often a watch gets a bookmark.");
+DEFINE_int32(history, 10000, "Events kept for each resource; watches of older versions get 410.");
 
 namespace sandbox_apiserver {
 namespace {
@@ -70,9 +74,16 @@ base::Result<Flags> ParseFlags(int argc, char** argv) {
   base::Result<http::BindAddress> bind = http::ParseBindAddress(FLAGS_bind_address);
   if (!bind) return BadFlag("bind_address", bind.error().message);
   flags.server.bind = *bind;
+  const auto interval = base::ParseDuration(FLAGS_bookmark_interval);
+  if (!interval) return BadFlag("bookmark_interval", interval.error().message);
+  if (interval->count() <= 0) return BadFlag("bookmark_interval", "must be longer than 0");
+  if (FLAGS_history < 0) return BadFlag("history", "must not be negative");
   if (base::Result<void> read = ReadCertificates(flags.server); !read) return read.error();
   flags.server.tls = FLAGS_tls;
   flags.server.token = FLAGS_token;
+  flags.server.handler.auth.anonymous = FLAGS_anonymous;
+  flags.server.handler.watches.bookmark_interval = *interval;
+  flags.server.handler.store.history = static_cast<std::size_t>(FLAGS_history);
   flags.kubeconfig_out = FLAGS_kubeconfig_out;
   return flags;
 }

@@ -5,8 +5,9 @@
 namespace sandbox::auth_test {
 namespace {
 
-Authenticator Make() {
-  return Authenticator({.tokens = {{"t", User{"admin", {"system:masters"}}}}});
+Authenticator Make(bool anonymous) {
+  return Authenticator(
+      {.tokens = {{"t", User{"admin", {"system:masters"}}}}, .anonymous = anonymous});
 }
 
 http::Headers Bearer(const std::string& token) { return {{"Authorization", "Bearer " + token}}; }
@@ -14,7 +15,7 @@ http::Headers Bearer(const std::string& token) { return {{"Authorization", "Bear
 }  // namespace
 
 TEST_CASE("auth: a token identifies its user", "[sandbox]") {
-  const Authenticator strict = Make();
+  const Authenticator strict = Make(false);
   CHECK(strict.Authenticate(Bearer("t"), {})->name == "admin");
   CHECK(strict.Authenticate(Bearer("t"), {})->groups ==
         std::vector<std::string>{"system:masters", "system:authenticated"});
@@ -24,8 +25,14 @@ TEST_CASE("auth: a token identifies its user", "[sandbox]") {
   CHECK_FALSE(strict.Authenticate({}, {}));
 }
 
+TEST_CASE("auth: anonymous requests pass if allowed, but never with a wrong token", "[sandbox]") {
+  const Authenticator open = Make(true);
+  CHECK(open.Authenticate({}, {})->name == "system:anonymous");
+  CHECK_FALSE(open.Authenticate(Bearer("x"), {}));
+}
+
 TEST_CASE("auth: a client certificate names user and groups", "[sandbox]") {
-  const auto user = Make().Authenticate({}, {"127.0.0.1:1", "jane", {"devs"}});
+  const auto user = Make(false).Authenticate({}, {"127.0.0.1:1", "jane", {"devs"}});
   REQUIRE(user);
   CHECK(user->name == "jane");
   CHECK(user->groups == std::vector<std::string>{"devs", "system:authenticated"});
@@ -36,7 +43,7 @@ TEST_CASE("auth: impersonation headers replace the user", "[sandbox]") {
   headers.Add("Impersonate-User", "bob");
   headers.Add("Impersonate-Group", "g1");
   headers.Add("impersonate-group", "g2");
-  const auto user = Make().Authenticate(headers, {});
+  const auto user = Make(false).Authenticate(headers, {});
   CHECK(user->name == "bob");
   CHECK(user->groups == std::vector<std::string>{"g1", "g2", "system:authenticated"});
 }
