@@ -38,9 +38,18 @@ ResourceList ShownBy(const ReservationList& list, const ResourceList& used) {
 // True if the object may have got this version by the request of an entry.
 bool Explains(const ReservationList& list, const Growth& growth) {
   return std::ranges::any_of(list.entries(), [&](const Reservation& entry) {
-    const bool names = std::ranges::find(entry.objects, growth.uid) != entry.objects.end();
-    return names && (entry.from.empty() || api::IsKnownOlder(entry.from, growth.version));
+    return entry.Names(growth.uid) &&
+           (entry.from.empty() || api::IsKnownOlder(entry.from, growth.version));
   });
+}
+
+// Moves what the part has of `wanted` out of both, and returns it.
+ResourceList TakeFrom(ExternalCharges::Part& part, ResourceList& wanted) {
+  ResourceList rest = quota::Excess(part.usage, wanted);
+  ResourceList taken = quota::Excess(part.usage, rest);
+  wanted = quota::Excess(wanted, taken);
+  part.usage = std::move(rest);
+  return taken;
 }
 
 void DropEmpty(ExternalCharges::Parts& parts) {
@@ -118,13 +127,7 @@ void ExternalCharges::HoldPassedOver(base::TimePoint now, const ResourceList& us
   DropPassedOver(now);
   if (passed_over_.empty()) return;
   ResourceList left = Unexplained(used, counted);
-  for (Part& part : passed_over_) {
-    ResourceList rest = quota::Excess(part.usage, left);
-    ResourceList held = quota::Excess(part.usage, rest);
-    left = quota::Excess(left, held);
-    Hold(now, std::move(held), part.version);
-    part.usage = std::move(rest);
-  }
+  for (Part& part : passed_over_) Hold(now, TakeFrom(part, left), part.version);
   DropPassedOver(now);
 }
 
@@ -192,10 +195,7 @@ void ExternalCharges::OnAppeared(base::TimePoint now, Growth growth, const Reser
   ResourceList left = growth.usage;
   for (Part& part : parts_) {
     if (api::IsKnownOlder(growth.version, part.version)) continue;
-    ResourceList rest = quota::Excess(part.usage, left);
-    ResourceList taken = quota::Excess(part.usage, rest);
-    left = quota::Excess(left, taken);
-    part.usage = std::move(rest);
+    ResourceList taken = TakeFrom(part, left);
     if (!taken.empty()) used_up.push_back({part.since, std::move(taken), part.version});
   }
   DropEmpty(parts_);

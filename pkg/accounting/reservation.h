@@ -2,6 +2,7 @@
 
 // Usage that admission granted and that the watches have not shown yet. Values; any thread.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -37,6 +38,9 @@ struct Reservation {
   // are, and change nothing in what the known ones mean.
   std::string further = {};
 
+  [[nodiscard]] bool Names(const Uid& uid) const {
+    return std::ranges::find(objects, uid) != objects.end();
+  }
   bool operator==(const Reservation&) const = default;
 };
 

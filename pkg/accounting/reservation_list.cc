@@ -59,16 +59,13 @@ bool ReservationList::Remove(std::string_view by, std::uint64_t n) {
 }
 
 bool ReservationList::Names(const Uid& uid) const {
-  return std::ranges::any_of(entries_, [&](const Reservation& entry) {
-    return std::ranges::find(entry.objects, uid) != entry.objects.end();
-  });
+  return std::ranges::any_of(entries_, [&](const auto& entry) { return entry.Names(uid); });
 }
 
 ResourceList ReservationList::Granted(const Uid& uid, const ResourceList& stored) const {
   ResourceList granted;
   for (const Reservation& entry : entries_) {
-    if (std::ranges::find(entry.objects, uid) == entry.objects.end()) continue;
-    granted = quota::Larger(granted, PaidBy(entry, stored));
+    if (entry.Names(uid)) granted = quota::Larger(granted, PaidBy(entry, stored));
   }
   return granted;
 }

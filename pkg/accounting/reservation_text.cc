@@ -156,6 +156,13 @@ Result<ResourceList> AmountsFrom(const json::Value& value, std::string_view memb
   return amounts;
 }
 
+template <typename T>
+Result<void> Take(Result<T> from, T& into) {
+  if (!from) return from.error();
+  into = std::move(*from);
+  return {};
+}
+
 // An absent member is 0. Errors: fractions, negative numbers, and what nobody counts to: the next
 // number must be readable, too.
 Result<std::uint64_t> CountFrom(const json::Value& value, std::string_view member) {
@@ -190,13 +197,12 @@ Result<Reservation> EntryInFull(const json::Value& value) {
   Reservation entry;
   entry.by = value.StringAt({"by"});
   entry.of = value.StringAt({"of"});
-  auto webhook = CountFrom(value, "webhook");
-  auto usage = AmountsFrom(value, "usage");
+  const auto webhook = CountFrom(value, "webhook");
   if (!webhook) return webhook.error();
+  const auto usage = Take(AmountsFrom(value, "usage"), entry.usage);
   if (!usage) return usage.error();
   entry.webhook = std::chrono::seconds(*webhook);
   if (entry.webhook > kLongestWebhook) return Wrong("webhook exceeds the longest timeout");
-  entry.usage = std::move(*usage);
   if (entry.by.empty()) return Wrong("an entry has no by");
   return entry;
 }
@@ -221,18 +227,11 @@ Result<Reservation> EntryFrom(const json::Value& value, const std::vector<Reserv
   Reservation& entry = *made;
   entry.ns = value.StringAt({"ns"});
   entry.from = value.StringAt({"from"});
-  auto n = CountFrom(value, "n");
-  auto unassigned = CountFrom(value, "unassigned");
-  auto stored = AmountsFrom(value, "stored");
-  auto objects = ObjectsFrom(value);
-  if (!n) return n.error();
-  if (!unassigned) return unassigned.error();
-  if (!stored) return stored.error();
-  if (!objects) return objects.error();
-  entry.n = *n;
-  entry.unassigned = *unassigned;
-  entry.stored = std::move(*stored);
-  entry.objects = std::move(*objects);
+  auto good = Take(CountFrom(value, "n"), entry.n);
+  if (good) good = Take(CountFrom(value, "unassigned"), entry.unassigned);
+  if (good) good = Take(AmountsFrom(value, "stored"), entry.stored);
+  if (good) good = Take(ObjectsFrom(value), entry.objects);
+  if (!good) return good.error();
   const bool named = !entry.objects.empty();
   if (named && (entry.of.empty() || entry.unassigned > 0))
     return Wrong("an entry has objects without a resource, or with unassigned");
@@ -334,27 +333,17 @@ Result<ReservationList> ReservationList::Parse(std::string_view text, std::strin
   if (text.size() > kMostBytes) return Wrong("the text is too long");
   const auto value = json::Parse(text);
   if (!value) return value.error();
-  auto owner = OwnerFrom(*value, uid);
-  if (!owner) return owner.error();
-  FurtherMembers further;
   ReservationList list;
+  auto good = Take(OwnerFrom(*value, uid), list.owner);
+  if (!good) return good.error();
+  FurtherMembers further;
   list.further = further.Of(*value, kListMembers);
-  auto entries = EntriesFrom(*value, further);
-  auto floor = FloorFrom(*value);
-  auto writes = CountFrom(*value, "writes");
-  auto used = AmountsFrom(*value, "used");
-  auto external = AmountsFrom(*value, "strangers");
-  if (!entries) return entries.error();
-  if (!floor) return floor.error();
-  if (!writes) return writes.error();
-  if (!used) return used.error();
-  if (!external) return external.error();
-  list.owner = std::move(*owner);
-  list.entries_ = std::move(*entries);
-  list.floor = std::move(*floor);
-  list.writes = *writes;
-  list.used = std::move(*used);
-  list.external = std::move(*external);
+  good = Take(EntriesFrom(*value, further), list.entries_);
+  if (good) good = Take(FloorFrom(*value), list.floor);
+  if (good) good = Take(CountFrom(*value, "writes"), list.writes);
+  if (good) good = Take(AmountsFrom(*value, "used"), list.used);
+  if (good) good = Take(AmountsFrom(*value, "strangers"), list.external);
+  if (!good) return good.error();
   return list;
 }
 

@@ -6,6 +6,25 @@
 #include <utility>
 
 namespace accounting {
+namespace {
+
+void Lower(ResourceList& used, const ResourceList& by) {
+  for (const auto& [name, amount] : by) {
+    if (used.Find(name) != nullptr) used.Set(name, quota::Rest(used.Get(name), amount));
+  }
+}
+
+// Returns what other calls for the same creation reserved.
+ResourceList GrantedAtCreation(const ReservationList& list, const Uid& uid) {
+  ResourceList granted;
+  for (const Reservation& entry : list.entries()) {
+    const bool created = entry.Names(uid) && entry.from.empty();
+    if (created) granted = quota::Larger(granted, entry.usage);
+  }
+  return granted;
+}
+
+}  // namespace
 
 ResourceList Decisive(const ResourceList& used, const ReservationList& list) {
   ResourceList decisive = used;
@@ -29,26 +48,6 @@ void Reserve(Standing& standing, Reservation reservation) {
   }
   standing.list.Add(std::move(reservation));
 }
-
-namespace {
-
-void Lower(ResourceList& used, const ResourceList& by) {
-  for (const auto& [name, amount] : by) {
-    if (used.Find(name) != nullptr) used.Set(name, quota::Rest(used.Get(name), amount));
-  }
-}
-
-// Returns what other calls for the same creation reserved.
-ResourceList GrantedAtCreation(const ReservationList& list, const Uid& uid) {
-  ResourceList granted;
-  for (const Reservation& entry : list.entries()) {
-    const bool names = std::ranges::find(entry.objects, uid) != entry.objects.end();
-    if (names && entry.from.empty()) granted = quota::Larger(granted, entry.usage);
-  }
-  return granted;
-}
-
-}  // namespace
 
 bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Uid& uid) {
   const Reservation* entry = standing.list.Find(by, n);

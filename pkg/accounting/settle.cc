@@ -13,6 +13,22 @@ bool IsVoid(const Reservation& entry, const View& view) {
   return entry.objects.empty() && !entry.of.empty() && view.Ignores(entry.of);
 }
 
+// Drops the objects for which `is_done` is true, and entries that lose their last one. Raises the
+// floor of their resources.
+template <typename IsDone>
+void DropObjects(ReservationList& list, const View& view, IsDone is_done) {
+  std::set<std::string> resources;
+  for (Reservation& entry : list.entries()) {
+    if (std::erase_if(entry.objects, [&](const Uid& uid) { return is_done(entry, uid); }) == 0) {
+      continue;
+    }
+    resources.insert(entry.of);
+    if (entry.objects.empty()) entry.by.clear();  // marks it for removal
+  }
+  std::erase_if(list.entries(), [](const Reservation& entry) { return entry.by.empty(); });
+  RaiseFloor(list, {resources.begin(), resources.end()}, view);
+}
+
 }  // namespace
 
 bool IsOpen(const Reservation& entry, const Uid& uid, const View& view) {
@@ -69,26 +85,6 @@ bool IsWithinFloor(const ReservationList& list, const std::string& resource,
   const auto floor = list.floor.find(resource);
   return floor != list.floor.end() && api::ReachesVersion(floor->second, version);
 }
-
-namespace {
-
-// Drops the objects for which `is_done` is true, and entries that lose their last one. Raises the
-// floor of their resources.
-template <typename IsDone>
-void DropObjects(ReservationList& list, const View& view, IsDone is_done) {
-  std::set<std::string> resources;
-  for (Reservation& entry : list.entries()) {
-    if (std::erase_if(entry.objects, [&](const Uid& uid) { return is_done(entry, uid); }) == 0) {
-      continue;
-    }
-    resources.insert(entry.of);
-    if (entry.objects.empty()) entry.by.clear();  // marks it for removal
-  }
-  std::erase_if(list.entries(), [](const Reservation& entry) { return entry.by.empty(); });
-  RaiseFloor(list, {resources.begin(), resources.end()}, view);
-}
-
-}  // namespace
 
 void Settle(ReservationList& list, const View& view) {
   std::erase_if(list.entries(), [&](const Reservation& entry) { return IsVoid(entry, view); });
