@@ -165,22 +165,23 @@ void Ask::LookAgain() {
   request_.classes = source_.objects->ClassesOf(evaluator);
   request_.outdated = !request_.dry_run && !request_.version.empty() &&
                       source_.objects->HasLater(evaluator, request_.uid, request_.version);
+  const auto just_limited = [](std::vector<std::string> names) {
+    return quota::UnknownUsage{
+        .why = {.code = base::ErrorCode::kUnavailable, .message = "its limits have just changed"},
+        .names = std::move(names)};
+  };
   // The client tries again, and is told then what cannot be read.
   const std::vector<std::string>& unread = reading_->after.now.unread;
   const bool as_before = reading_->before && IsNoWorse(*reading_->before, reading_->after);
   if (flaw_.empty() && !unread.empty() && !as_before && LimitsUnread()) {
-    request_.unknown = quota::UnknownUsage{
-        .why = {.code = base::ErrorCode::kUnavailable, .message = "its limits have just changed"},
-        .names = unread};
+    request_.unknown = just_limited(unread);
   }
   if (!reading_->under) return;
   // The client tries again. It needs a quota that gets a name in the moment in which an object with
   // very many names is decided.
   const Names names = LimitedNames();
   if (std::ranges::includes(*reading_->under, names)) return;
-  request_.unknown = quota::UnknownUsage{
-      .why = {.code = base::ErrorCode::kUnavailable, .message = "its limits have just changed"},
-      .names = {names.begin(), names.end()}};
+  request_.unknown = just_limited({names.begin(), names.end()});
 }
 
 bool Ask::LacksClass() {

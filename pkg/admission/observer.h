@@ -12,6 +12,7 @@
 #include "pkg/admission/review.h"
 #include "pkg/api/resource.h"
 #include "pkg/base/clock.h"
+#include "pkg/quota/quota.h"
 
 namespace admission {
 
@@ -32,24 +33,29 @@ class Observer {
   virtual ~Observer() = default;
   // A review was answered, or its request refused. `result` is "allowed", "refused", "busy",
   // "unavailable" or "malformed"; `took` runs from the whole request's arrival to the decision.
-  virtual void OnDecision(std::string_view quota_api, std::string_view result,
-                          base::Duration took) = 0;
+  virtual void OnDecision(std::string_view /*quota_api*/, std::string_view /*result*/,
+                          base::Duration /*took*/) {}
   // Called after OnDecision() if a quota refused the request.
   virtual void OnRefusal(std::string_view /*quota_api*/, const Refusal& /*refusal*/) {}
   // Called after OnDecision() for each quota in mode Warn or Audit that would have refused the
   // request.
   virtual void OnWouldRefuse(std::string_view /*quota_api*/, const Refusal& /*refusal*/) {}
   // An admitted request carries a warning.
-  virtual void OnWarning(std::string_view quota_api) = 0;
+  virtual void OnWarning(std::string_view /*quota_api*/) {}
   // One batch of a writer: the number of requests that it decided, and of its status writes.
-  virtual void OnBatch(std::string_view quota_api, std::size_t requests, std::size_t writes) = 0;
+  virtual void OnBatch(std::string_view /*quota_api*/, std::size_t /*requests*/,
+                       std::size_t /*writes*/) {}
   // A status write got a conflict.
-  virtual void OnConflict(std::string_view quota_api) = 0;
+  virtual void OnConflict(std::string_view /*quota_api*/) {}
   // Reservations ended whose objects were never stored. Their quotas are recounted.
-  virtual void OnReservationsExpired(std::string_view quota_api, std::size_t reservations) = 0;
+  virtual void OnReservationsExpired(std::string_view /*quota_api*/, std::size_t /*reservations*/) {
+  }
 };
 
 // For tests, and programs without metrics.
-Observer& NoObserver();
+inline Observer& NoObserver() {
+  static Observer silent;
+  return silent;
+}
 
 }  // namespace admission

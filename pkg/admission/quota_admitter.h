@@ -32,10 +32,8 @@
 #include "pkg/admission/object_book.h"
 #include "pkg/admission/observer.h"
 #include "pkg/admission/quota_book.h"
-#include "pkg/admission/quota_source.h"
 #include "pkg/admission/quota_writers.h"
 #include "pkg/admission/waiter.h"
-#include "pkg/admission/waiting_limit.h"
 #include "pkg/base/scheduler.h"
 
 namespace admission {

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <initializer_list>
-#include <set>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
@@ -15,8 +14,7 @@ using json::Value;
 
 constexpr std::string_view kApiVersion = "admission.k8s.io/v1";
 constexpr std::string_view kKind = "AdmissionReview";
-constexpr std::size_t kWarningCharacters = 256;  // the API server cuts longer ones
-constexpr std::size_t kMaxPrepared = 1024;       // resources of which fields are wanted
+constexpr std::size_t kMaxPrepared = 1024;  // resources of which fields are wanted
 constexpr std::size_t kMaxEnvelopeBytes = std::size_t{64} << 10;
 constexpr std::size_t kMaxNameBytes = 1024;  // of an object's name, in messages
 constexpr std::size_t kMaxTextBytes = 1024;  // of other texts in the envelope
@@ -189,91 +187,7 @@ json::Projection OfReview(const std::vector<std::string>& fields) {
   return json::Projection(paths);
 }
 
-// The first `limit` characters of `text`. Cuts between UTF-8 characters.
-std::string_view FirstCharacters(std::string_view text, std::size_t limit) {
-  std::size_t characters = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool continues = (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-    if (!continues && ++characters > limit) return text.substr(0, at);
-  }
-  return text;
-}
-
-api::Status RefusalStatus(const Review& review, const Answer& answer) {
-  const api::GroupResource resource = review.resource.WithoutVersion();
-  api::Status status = api::Forbidden(resource, review.name, answer.message);
-  if (answer.code != status.code) {
-    status.code = answer.code;
-    status.message = answer.message;
-    status.reason.clear();
-  }
-  if (!answer.reason.empty()) status.reason = answer.reason;
-  status.details.causes = answer.causes;
-  return status;
-}
-
-// Joins texts without repetition: "a,b".
-class Joined {
- public:
-  void Add(const std::string& text) {
-    if (!seen_.insert(text).second) return;
-    text_.append(text_.empty() ? "" : ",").append(text);
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::set<std::string> seen_;
-  std::string text_;
-};
-
-json::Object AnnotationsOf(const Answer& answer) {
-  json::Object annotations;
-  const auto set = [&](const char* name, const Joined& names) {
-    if (!names.text().empty()) annotations.Set(name, names.text());
-  };
-  Joined refused;
-  Joined exceeded;
-  if (answer.refuser) {
-    refused.Add(answer.refuser->name);
-    for (const std::string& name : answer.refuser->exceeded) exceeded.Add(name);
-  }
-  Joined would_refuse;
-  Joined would_exceed;
-  for (const TriedQuota& tried : answer.would_refuse) {
-    would_refuse.Add(tried.would.quota.name);
-    for (const std::string& name : tried.would.quota.exceeded) would_exceed.Add(name);
-  }
-  set("refused-by-quota", refused);
-  set("exceeded", exceeded);
-  set("would-be-refused-by-quota", would_refuse);
-  set("would-exceed", would_exceed);
-  return annotations;
-}
-
-// In the order in which kubectl shows them.
-json::Array WarningsOf(const Answer& answer) {
-  json::Array warnings;
-  const auto add = [&](const std::string& text) {
-    warnings.emplace_back(FirstCharacters(text, kWarningCharacters));
-  };
-  for (const TriedQuota& tried : answer.would_refuse) {
-    const bool warns = tried.would.mode == quota::ClusterSpec::Enforcement::kWarn;
-    if (warns) add("would be refused: " + tried.would.message);
-  }
-  for (const std::string& warning : answer.warnings) add(warning);
-  return warnings;
-}
-
 }  // namespace
-
-std::string RefusalMessage(const Review& review, const Answer& answer) {
-  return RefusalStatus(review, answer).message;
-}
-
-std::string WouldRefuseMessage(const Review& review, const TriedQuota& tried) {
-  return review.resource.WithoutVersion().ToString() + " " + json::Quote(review.name) +
-         " would be forbidden: " + tried.would.message;
-}
 
 base::Result<Review> ReviewParser::Parse(std::string_view body, const FieldsOf& fields_of) {
   // The envelope names the resource, which determines the fields that the second pass reads.
@@ -308,28 +222,6 @@ const json::Projection& ReviewParser::For(const api::GroupResource& resource,
   const auto made =
       wanted_.insert_or_assign(resource, Wanted{std::move(fields), std::move(of_review)}).first;
   return made->second.of_review;
-}
-
-base::Result<Review> ParseReview(std::string_view body, const FieldsOf& fields_of) {
-  return ReviewParser().Parse(body, fields_of);
-}
-
-std::string FormatAnswer(const Review& review, const Answer& answer) {
-  const bool allowed = answer.kind == Answer::Kind::kAllowed;
-  std::string body = R"({"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1",)";
-  body.append(R"("response":{"uid":)").append(json::Quote(review.uid));
-  body.append(R"(,"allowed":)").append(allowed ? "true" : "false");
-  if (!allowed) {
-    body.append(R"(,"status":)").append(json::Write(RefusalStatus(review, answer).ToJson()));
-  }
-  if ((!allowed && answer.refuser) || !answer.would_refuse.empty()) {
-    body.append(R"(,"auditAnnotations":)").append(json::Write(AnnotationsOf(answer)));
-  }
-  if (!answer.warnings.empty() || !answer.would_refuse.empty()) {
-    json::Array warnings = WarningsOf(answer);
-    if (!warnings.empty()) body.append(R"(,"warnings":)").append(json::Write(std::move(warnings)));
-  }
-  return body += "}}";
 }
 
 }  // namespace admission

@@ -1,10 +1,9 @@
 #pragma once
 
-// Parses an AdmissionReview of admission.k8s.io/v1 and formats its answer (k8s.io/api v0.36.3,
-// admission/v1/types.go). No I/O; any thread.
+// Parses an AdmissionReview of admission.k8s.io/v1 (k8s.io/api v0.36.3, admission/v1/types.go).
+// answers.h formats its answer. No I/O; any thread.
 
-#include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
@@ -13,11 +12,9 @@
 #include <vector>
 
 #include "pkg/api/resource.h"
-#include "pkg/api/status.h"
 #include "pkg/base/error.h"
 #include "pkg/json/projection.h"
 #include "pkg/json/value.h"
-#include "pkg/quota/decision.h"
 
 namespace admission {
 
@@ -55,15 +52,13 @@ inline constexpr std::size_t kMaxWantedBytes = std::size_t{8} << 20;
 // metadata.{name,namespace,uid,resourceVersion,generateName} and the owner are always decoded.
 using FieldsOf = std::function<std::vector<std::string>(const api::GroupResource& resource)>;
 
-// Errors: kMalformed if the body is not JSON, not an AdmissionReview, or has no request, uid,
-// resource, operation or object (the message names it); kInvalidArgument for another apiVersion
-// than admission.k8s.io/v1; kTooLarge if the wanted fields take more memory than kMaxWantedBytes.
-// An UPDATE without its old object is no error here: the admitter refuses it.
-base::Result<Review> ParseReview(std::string_view body, const FieldsOf& fields_of);
-
 // Parses many reviews. Prepares the wanted fields of a resource once, if there are any. One thread.
 class ReviewParser {
  public:
+  // Errors: kMalformed if the body is not JSON, not an AdmissionReview, or has no request, uid,
+  // resource, operation or object (the message names it); kInvalidArgument for another apiVersion
+  // than admission.k8s.io/v1; kTooLarge if the wanted fields take more memory than kMaxWantedBytes.
+  // An UPDATE without its old object is no error here: the admitter refuses it.
   base::Result<Review> Parse(std::string_view body, const FieldsOf& fields_of);
   // The number of resources with prepared fields.
   [[nodiscard]] std::size_t prepared() const { return wanted_.size(); }
@@ -76,46 +71,5 @@ class ReviewParser {
   const json::Projection& For(const api::GroupResource& resource, std::vector<std::string> fields);
   std::map<api::GroupResource, Wanted> wanted_;
 };
-
-// A quota in mode Warn or Audit that would have refused the request.
-struct TriedQuota {
-  std::string quota_api;
-  quota::WouldRefuse would;
-};
-
-// The decision about a review.
-struct Answer {
-  enum class Kind {
-    kAllowed,
-    kRefused,      // an answered review with allowed=false
-    kBusy,         // HTTP 429 and Retry-After: the API server's client repeats the call by itself
-    kUnavailable,  // HTTP 503: the review could not be decided in time
-  };
-  Kind kind = Kind::kAllowed;
-  int code = 403;                              // kRefused: status.code
-  std::string reason;                          // kRefused: status.reason, "Forbidden"
-  std::string message;                         // why; "" when allowed
-  std::vector<api::StatusCause> causes = {};   // kRefused: why, for programs (README.md)
-  std::vector<std::string> warnings;           // shown by kubectl; each is cut at 256 characters
-  std::optional<quota::Refuser> refuser = {};  // kRefused: the quota that refused, if any
-  std::string quota_api = {};                  // of the refuser
-  bool refused_by_cluster_quota = false;       // then the quota has no namespace
-  std::vector<TriedQuota> would_refuse = {};   // kAllowed
-  std::chrono::seconds retry_after{1};         // kBusy
-};
-
-// The body of an answered review (kAllowed or kRefused), with the review's uid. As in the API
-// server's own refusals, the details contain the resource and the name; they also contain the
-// causes. With code 403 the message begins with `pods "p" is forbidden: `. If a quota refused,
-// audit annotations name the quota and its exceeded limits; the API server prefixes them with the
-// webhook's name. Quotas in mode Warn or Audit that would have refused are annotated, too; those in
-// mode Warn also add a warning.
-std::string FormatAnswer(const Review& review, const Answer& answer);
-
-// The text for the user: `pods "p" is forbidden: exceeded quota: …`.
-std::string RefusalMessage(const Review& review, const Answer& answer);
-// The same for a request that was admitted: `pods "p" would be forbidden: exceeded cluster quota:
-// …`.
-std::string WouldRefuseMessage(const Review& review, const TriedQuota& tried);
 
 }  // namespace admission

@@ -1,6 +1,7 @@
 // An AdmissionReview: read the same however it is spaced and escaped. The answer to it is JSON with
 // the decision.
 
+#include "pkg/admission/answers.h"
 #include "pkg/admission/review.h"
 
 #include "tests/fuzz/evaluators.h"
@@ -61,12 +62,13 @@ void CheckAnswer(const Review& review, const Answer& answer) {
 
 FUZZ_TARGET(review) {
   static admission::ReviewParser parser;
-  const Result<Review> review = admission::ParseReview(input, ReviewFieldsOf);
+  const Result<Review> review = admission::ReviewParser().Parse(input, ReviewFieldsOf);
   CheckSameReview(review, parser.Parse(input, ReviewFieldsOf), "one parser for many reviews");
   if (const auto document = json::Parse(input)) {
-    CheckSameReview(review, admission::ParseReview(json::Write(*document), ReviewFieldsOf),
+    CheckSameReview(review, admission::ReviewParser().Parse(json::Write(*document), ReviewFieldsOf),
                     "as it is written");
-    CheckSameReview(review, admission::ParseReview(json::WritePretty(*document), ReviewFieldsOf),
+    CheckSameReview(review,
+                    admission::ReviewParser().Parse(json::WritePretty(*document), ReviewFieldsOf),
                     "or indented");
   }
   if (!review) {

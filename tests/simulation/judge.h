@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "pkg/accounting/reservation_list.h"
+#include "pkg/admission/answers.h"
 #include "pkg/admission/review.h"
 #include "pkg/base/clock.h"
 #include "tests/simulation/replica.h"

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "pkg/admission/answers.h"
 #include "pkg/api/object_meta.h"
 #include "tests/pkg/admission/sample_reviews.h"
 #include "tests/source_dir.h"
@@ -14,8 +15,8 @@ namespace {
 
 using admission::Answer;
 using admission::Operation;
-using admission::ParseReview;
 using admission::Review;
+using admission::ReviewParser;
 using admission::test::PodText;
 using admission::test::ReviewText;
 using admission::test::SampleReview;
@@ -28,14 +29,14 @@ const admission::FieldsOf kPodFields = [](const api::GroupResource& resource) {
 };
 
 Review Parsed(const SampleReview& sample) {
-  auto review = ParseReview(ReviewText(sample), kPodFields);
+  auto review = ReviewParser().Parse(ReviewText(sample), kPodFields);
   INFO((review ? "" : review.error().message));
   REQUIRE(review.has_value());
   return std::move(*review);
 }
 
 std::string WhyNot(const std::string& body, ErrorCode code = ErrorCode::kMalformed) {
-  const auto review = ParseReview(body, kPodFields);
+  const auto review = ReviewParser().Parse(body, kPodFields);
   CAPTURE(body);
   REQUIRE_FALSE(review.has_value());
   CHECK(review.error().Is(code));
@@ -110,7 +111,7 @@ TEST_CASE("review: the name comes from the request, the object or generateName",
 }
 
 TEST_CASE("review: fields may have any order", "[admission]") {
-  const auto review = ParseReview(
+  const auto review = ReviewParser().Parse(
       R"({"request":{"object":{"spec":{"activeDeadlineSeconds":7}},"operation":"CREATE",)"
       R"("resource":{"resource":"pods","version":"v1"},"uid":"u"},)"
       R"("apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"})",
@@ -121,7 +122,7 @@ TEST_CASE("review: fields may have any order", "[admission]") {
 }
 
 TEST_CASE("review: one parser parses reviews of many resources", "[admission]") {
-  admission::ReviewParser parser;
+  ReviewParser parser;
   for (int round = 0; round < 2; ++round) {
     const auto pod = parser.Parse(ReviewText({}), kPodFields);
     const auto other = parser.Parse(ReviewText({.resource = "services"}), kPodFields);
@@ -139,7 +140,7 @@ TEST_CASE("review: one parser parses reviews of many resources", "[admission]") 
 
 // A client may send any names, and long ones.
 TEST_CASE("review: nothing is remembered for resources without wanted fields", "[admission]") {
-  admission::ReviewParser parser;
+  ReviewParser parser;
   const auto parse = [&parser](const std::string& resource) {
     const auto review = parser.Parse(
         R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u",)"
@@ -200,14 +201,15 @@ TEST_CASE("review: texts that are too long are errors or cut", "[admission]") {
   CHECK(Parsed({.name = text}).name.size() == 1024);
   CHECK(Parsed({.name = "", .object = object}).name.size() == 1024);
   const auto refused = [](const admission::test::SampleReview& review) {
-    const auto parsed = ParseReview(ReviewText(review), kPodFields);
+    const auto parsed = ReviewParser().Parse(ReviewText(review), kPodFields);
     REQUIRE_FALSE(parsed.has_value());
     CHECK(parsed.error().Is(ErrorCode::kMalformed));
     return parsed.error().message;
   };
   CHECK(refused({.resource = text}) == "request.resource.resource is longer than 1024 bytes");
   CHECK(refused({.group = text}) == "request.resource.group is longer than 1024 bytes");
-  const auto huge = ParseReview(ReviewText({.name = std::string(100'000, 'x')}), kPodFields);
+  const auto huge =
+      ReviewParser().Parse(ReviewText({.name = std::string(100'000, 'x')}), kPodFields);
   REQUIRE_FALSE(huge.has_value());
   CHECK(huge.error().Is(ErrorCode::kTooLarge));
 }
@@ -215,7 +217,7 @@ TEST_CASE("review: texts that are too long are errors or cut", "[admission]") {
 TEST_CASE("review: a truncated review is an error", "[admission]") {
   const std::string whole = ReviewText({.operation = "UPDATE", .old_object = PodText("old")});
   const std::size_t end = whole.rfind('}');
-  admission::ReviewParser parser;
+  ReviewParser parser;
   for (std::size_t length = 0; length <= end; length += length < end - 400 ? 3 : 1) {
     const auto review = parser.Parse(std::string_view(whole).substr(0, length), kPodFields);
     if (!review) continue;
@@ -226,7 +228,7 @@ TEST_CASE("review: a truncated review is an error", "[admission]") {
 
 TEST_CASE("review: with any byte changed it is an error or a complete review", "[admission]") {
   const std::string whole = ReviewText({.operation = "UPDATE", .old_object = PodText("old")});
-  admission::ReviewParser parser;
+  ReviewParser parser;
   std::size_t errors = 0;
   constexpr std::string_view kBytes("\0\"\\{],\x80x", 8);
   for (std::size_t at = 0; at < whole.size(); ++at) {
