@@ -18,140 +18,164 @@ ResourceList Nothing() { return {}; }
 accounting::Counted Counted(int pods) {
   return [pods] { return Pods(pods); };
 }
-// An object without an entry appears.
-void Appear(ExternalCharges& charges, int pods, const std::string& version = "",
-            const ReservationList* list = nullptr, base::TimePoint now = {}) {
-  charges.OnAppeared(
-      now, {.resource = "pods", .uid = Object(1), .version = version, .usage = Pods(pods)}, list);
-}
 ExternalCharges::ShownUntil ShownUntil(base::TimePoint until) {
   return [until](std::string_view) { return until; };
 }
 
-TEST_CASE("external charges: an amount above our last write is held until objects appear",
-          "[accounting]") {
+// A quota with its list, and what the watches show of it.
+struct Charged {
+  // The quota has a list that was written with this `used`, and the watch shows it.
+  void Begin(int used) {
+    list.used = Pods(used);
+    Show(used);
+  }
+  // Some process writes the list with this `used`.
+  void Write(int used) {
+    ++list.writes;
+    list.used = Pods(used);
+  }
+  // The watch shows a status with this `used`: with the list or a bare one, in turn or after
+  // versions that it missed.
+  void Show(int used, const accounting::Counted& counted = Nothing) {
+    OnStatus(used, &list, false, counted, "");
+  }
+  void ShowAfterGap(int used, const accounting::Counted& counted = Nothing) {
+    OnStatus(used, &list, true, counted, "");
+  }
+  void ShowBare(int used, const accounting::Counted& counted = Nothing,
+                const std::string& version = "") {
+    OnStatus(used, nullptr, false, counted, version);
+  }
+  void ShowBareAfterGap(int used, const accounting::Counted& counted = Nothing) {
+    OnStatus(used, nullptr, true, counted, "");
+  }
+  // An object without an entry appears.
+  void Appear(int pods, const std::string& version = "") {
+    charges.OnAppeared(
+        now, {.resource = "pods", .uid = Object(1), .version = version, .usage = Pods(pods)},
+        shown);
+  }
+
   ExternalCharges charges;
-  const base::TimePoint now{};
   ReservationList list;
-  list.used = Pods(5);
-  charges.OnStatus(now, Pods(5), &list, false, Nothing);
+  base::TimePoint now{};
+  const ReservationList* shown = nullptr;  // that of the last status; null: it had none
+
+ private:
+  void OnStatus(int used, const ReservationList* with, bool skipped,
+                const accounting::Counted& counted, const std::string& version) {
+    shown = with;
+    charges.OnStatus(now, Pods(used), with, skipped, counted, version);
+  }
+};
+
+TEST_CASE_METHOD(Charged,
+                 "external charges: an amount above our last write is held until objects appear",
+                 "[accounting]") {
+  Begin(5);
   CHECK(charges.Held().empty());
-  charges.OnStatus(now, Pods(8), &list, false, Nothing);
+  Show(8);
   CHECK(charges.Held() == Pods(3));
-  charges.OnStatus(now, Pods(8), &list, false, Nothing);
+  Show(8);
   CHECK(charges.Held() == Pods(3));
-  Appear(charges, 2);
+  Appear(2);
   CHECK(charges.Held() == Pods(1));
   charges.Expire(now + kHold, kHold, ShownUntil(now + kHold));
   CHECK(charges.Held().empty());
 }
 
-TEST_CASE("external charges: a rise is not held for an object that was shown before it",
-          "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
-  list.used = Pods(11);
-  charges.OnStatus({}, Pods(11), &list, false, Counted(11));
-  charges.OnStatus({}, Pods(13), &list, false, Counted(12));
+TEST_CASE_METHOD(Charged,
+                 "external charges: a rise is not held for an object that was shown before it",
+                 "[accounting]") {
+  Begin(11);
+  Show(13, Counted(12));
   CHECK(charges.Held() == Pods(1));
-  charges.OnStatus({}, Pods(14), &list, false, Counted(13));
+  Show(14, Counted(13));
   CHECK(charges.Held() == Pods(1));
-  Appear(charges, 1);
+  Appear(1);
   CHECK(charges.Held().empty());
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Charged,
     "external charges: a rise is held once a list has an entry for the object that seemed to be it",
     "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
-  list.used = Pods(5);
-  charges.OnStatus({}, Pods(5), &list, false, Counted(5));
+  Begin(5);
   // The object of an entry is shown, then an external rise, then the entry.
-  charges.OnStatus({}, Pods(6), &list, false, Counted(6));
+  Show(6, Counted(6));
   CHECK(charges.Held().empty());
-  list.used = Pods(7);
-  ++list.writes;
+  Write(7);
   SECTION("soon") {
-    charges.OnStatus(base::TimePoint{} + 1s, Pods(7), &list, false, Counted(6));
+    now += 1s;
+    Show(7, Counted(6));
     CHECK(charges.Held() == Pods(1));
     ++list.writes;
-    charges.OnStatus(base::TimePoint{} + 1s, Pods(7), &list, false, Counted(6));
+    Show(7, Counted(6));
     CHECK(charges.Held() == Pods(1));  // and only once
   }
   SECTION("the entry is for an object that is not shown yet") {
-    charges.OnStatus(base::TimePoint{} + 1s, Pods(7), &list, false, Counted(7));
+    now += 1s;
+    Show(7, Counted(7));
     CHECK(charges.Held().empty());
   }
   SECTION("when the watch of quotas must have shown it before") {
-    charges.OnStatus(base::TimePoint{} + accounting::kCatchesUp, Pods(7), &list, false, Counted(6));
+    now += accounting::kCatchesUp;
+    Show(7, Counted(6));
     CHECK(charges.Held().empty());
   }
 }
 
-TEST_CASE("external charges: rises that were passed over are kept together when they are many",
-          "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
-  list.used = Pods(0);
-  charges.OnStatus({}, Pods(0), &list, false, Nothing);
-  for (int i = 1; i <= 50; ++i) charges.OnStatus({}, Pods(i), &list, false, Counted(i));
-  ++list.writes;
-  list.used = Pods(100);
-  charges.OnStatus({}, Pods(100), &list, false, Counted(50));
+TEST_CASE_METHOD(
+    Charged, "external charges: rises that were passed over are kept together when they are many",
+    "[accounting]") {
+  Begin(0);
+  for (int i = 1; i <= 50; ++i) Show(i, Counted(i));
+  Write(100);
+  Show(100, Counted(50));
   CHECK(charges.Held() == Pods(50));
 }
 
-TEST_CASE("external charges: rises that were passed over grow old, however many follow",
-          "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
-  list.used = Pods(0);
-  charges.OnStatus({}, Pods(0), &list, false, Nothing);
-  base::TimePoint now{};
+TEST_CASE_METHOD(Charged,
+                 "external charges: rises that were passed over grow old, however many follow",
+                 "[accounting]") {
+  Begin(0);
   for (int i = 1; i <= 100; ++i, now += 100ms) {
-    charges.OnStatus(now, Pods(i), &list, false, Counted(i));
+    Show(i, Counted(i));
   }
-  ++list.writes;
-  list.used = Pods(200);
-  charges.OnStatus(now, Pods(200), &list, false, Counted(100));
+  Write(200);
+  Show(200, Counted(100));
   CHECK(charges.Held().Get("pods").nanos() <= 40 * quantity::kNanosPerOne);
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Charged,
     "external charges: what was used up by mistake is held again, for as long as it would have "
     "been",
     "[accounting]") {
-  ExternalCharges charges;
-  const base::TimePoint now{};
-  ReservationList list;
-  list.used = Pods(5);
-  charges.OnStatus(now, Pods(5), &list, false, Nothing);
-  charges.OnStatus(now, Pods(7), &list, false, Nothing);
-  charges.OnStatus(now + 4s, Pods(8), &list, false, Nothing);
-  Appear(charges, 9, "12", &list, now + 4s);
+  Begin(5);
+  Show(7);
+  const base::TimePoint risen = now;
+  now += 4s;
+  Show(8);
+  Appear(9, "12");
   CHECK(charges.Held().empty());
   // The watch of quotas shows later that another process admitted the object.
-  ++list.writes;
-  list.used = Pods(8);
+  Write(8);
   SECTION("it has an entry") { list.Add(Creation(1, {Object(1)})); }
   SECTION("it has an entry of its growth") { list.Add(Growth(1, Object(1), 9, "11")); }
-  charges.OnStatus(now + 4s, Pods(8), &list, false, Nothing);
+  Show(8);
   CHECK(charges.Held() == Pods(3));
-  charges.Expire(now + kHold, kHold, ShownUntil(now + kHold));
+  charges.Expire(risen + kHold, kHold, ShownUntil(risen + kHold));
   CHECK(charges.Held() == Pods(1));
-  charges.Expire(now + 4s + kHold, kHold, ShownUntil(now + 4s + kHold));
+  charges.Expire(now + kHold, kHold, ShownUntil(now + kHold));
   CHECK(charges.Held().empty());
 }
 
-TEST_CASE("external charges: what an object used up is held again only if it had an entry",
-          "[accounting]") {
-  ExternalCharges charges;
-  const base::TimePoint now{};
-  ReservationList list;
-  list.used = Pods(5);
-  charges.OnStatus(now, Pods(5), &list, false, Nothing);
-  charges.OnStatus(now, Pods(7), &list, false, Nothing);
+TEST_CASE_METHOD(Charged,
+                 "external charges: what an object used up is held again only if it had an entry",
+                 "[accounting]") {
+  Begin(5);
+  Show(7);
   bool held = false;
   base::Duration later{};
   SECTION("an object of a burst gets no entry if its writer has seen it") {
@@ -167,32 +191,30 @@ TEST_CASE("external charges: what an object used up is held again only if it had
     list.Add(Creation(1, {Object(1)}));
     later = accounting::kCatchesUp;
   }
-  Appear(charges, 2, "12", &list, now);
+  Appear(2, "12");
   CHECK(charges.Held().empty());
-  ++list.writes;
-  list.used = Pods(7);
+  Write(7);
   list.floor["pods"] = "13";
-  charges.OnStatus(now + later, Pods(7), &list, false, Nothing);
+  now += later;
+  Show(7);
   CHECK(charges.Held() == (held ? Pods(2) : ResourceList()));
 }
 
-TEST_CASE("external charges: an object within the floor uses up nothing", "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
+TEST_CASE_METHOD(Charged, "external charges: an object within the floor uses up nothing",
+                 "[accounting]") {
   list.used = Pods(5);
   list.floor["pods"] = "12";
-  charges.OnStatus({}, Pods(5), &list, false, Nothing);
-  charges.OnStatus({}, Pods(7), &list, false, Nothing);
-  Appear(charges, 1, "12", &list);
+  Show(5);
+  Show(7);
+  Appear(1, "12");
   CHECK(charges.Held() == Pods(2));
-  Appear(charges, 1, "13", &list);
+  Appear(1, "13");
   CHECK(charges.Held() == Pods(1));
 }
 
-TEST_CASE("external charges: a name whose objects are not all shown keeps only its own usage",
-          "[accounting]") {
-  ExternalCharges charges;
-  const base::TimePoint now{};
+TEST_CASE_METHOD(
+    Charged, "external charges: a name whose objects are not all shown keeps only its own usage",
+    "[accounting]") {
   const auto of = [](int pods, int secrets) {
     return ResourceList{{"pods", quota::Quantity::FromInt(pods)},
                         {"secrets", quota::Quantity::FromInt(secrets)}};
@@ -211,128 +233,114 @@ TEST_CASE("external charges: a name whose objects are not all shown keeps only i
   CHECK(charges.Held().empty());
 }
 
-TEST_CASE("external charges: what is over and not shown stays as one part", "[accounting]") {
-  ExternalCharges charges;
-  const base::TimePoint now{};
-  charges.OnStatus(now, Pods(0), nullptr, false, Nothing);
-  for (int i = 0; i < 100; ++i) {
-    charges.OnStatus(now + i * 1s, Pods(i + 1), nullptr, false, Nothing, "7");
-  }
+TEST_CASE_METHOD(Charged, "external charges: what is over and not shown stays as one part",
+                 "[accounting]") {
+  ShowBare(0);
+  const base::TimePoint first = now;
+  for (int i = 0; i < 100; ++i, now += 1s) ShowBare(i + 1, Nothing, "7");
   std::size_t asked = 0;
   const auto never = [&](std::string_view) {
     ++asked;
     return base::TimePoint::min();
   };
-  CHECK(charges.Expire(now + 49s + kHold, kHold, never) == 0);
+  CHECK(charges.Expire(first + 49s + kHold, kHold, never) == 0);
   CHECK(asked == 50);
   CHECK(charges.parts().size() == 51);
   CHECK(charges.Held() == Pods(100));
-  CHECK(charges.Oldest() == now + 49s);
-  CHECK(charges.Expire(now + 99s + kHold, kHold, never) == 0);
+  CHECK(charges.Oldest() == first + 49s);
+  CHECK(charges.Expire(first + 99s + kHold, kHold, never) == 0);
   CHECK(charges.parts().size() == 1);
   CHECK(charges.Held() == Pods(100));
-  CHECK(charges.Expire(now + 99s + kHold, kHold, ShownUntil(now + 98s + kHold)) == 0);
-  CHECK(charges.Expire(now + 99s + kHold, kHold, ShownUntil(now + 99s + kHold)) == 1);
+  CHECK(charges.Expire(first + 99s + kHold, kHold, ShownUntil(first + 98s + kHold)) == 0);
+  CHECK(charges.Expire(first + 99s + kHold, kHold, ShownUntil(first + 99s + kHold)) == 1);
   CHECK(charges.Held().empty());
 }
 
-TEST_CASE("external charges: a write of any replica is none", "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
-  list.used = Pods(5);
-  charges.OnStatus({}, Pods(5), &list, false, Nothing);
-  list.used = Pods(9);
-  ++list.writes;
-  charges.OnStatus({}, Pods(9), &list, false, Nothing);
+TEST_CASE_METHOD(Charged, "external charges: a write of any replica is none", "[accounting]") {
+  Begin(5);
+  Write(9);
+  Show(9);
   CHECK(charges.Held().empty());
 }
 
-TEST_CASE("external charges: a fall of used is not held, a later rise is", "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
-  list.used = Pods(5);
-  charges.OnStatus({}, Pods(5), &list, false, Nothing);
-  charges.OnStatus({}, Pods(2), &list, false, Nothing);
+TEST_CASE_METHOD(Charged, "external charges: a fall of used is not held, a later rise is",
+                 "[accounting]") {
+  Begin(5);
+  Show(2);
   CHECK(charges.Held().empty());
-  charges.OnStatus({}, Pods(3), &list, false, Nothing);
+  Show(3);
   CHECK(charges.Held() == Pods(1));
 }
 
-TEST_CASE("external charges: a replica's write that restores an earlier value is none",
-          "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
-  list.used = Pods(5);
-  charges.OnStatus({}, Pods(5), &list, false, Nothing);
-  charges.OnStatus({}, Pods(2), &list, false, Nothing);
+TEST_CASE_METHOD(Charged,
+                 "external charges: a replica's write that restores an earlier value is none",
+                 "[accounting]") {
+  Begin(5);
+  Show(2);
   ++list.writes;
-  charges.OnStatus({}, Pods(5), &list, false, Nothing);
+  Show(5);
   CHECK(charges.Held().empty());
 }
 
-TEST_CASE("external charges: without a list, a rise after our unanswered lowering is held in full",
-          "[accounting]") {
-  ExternalCharges charges;
-  charges.OnStatus({}, Pods(2), nullptr, true, Nothing);
+TEST_CASE_METHOD(
+    Charged,
+    "external charges: without a list, a rise after our unanswered lowering is held in full",
+    "[accounting]") {
+  ShowBareAfterGap(2);
   charges.OnUnanswered(Pods(0));
-  charges.OnStatus({}, Pods(3), nullptr, false, Nothing);
+  ShowBare(3);
   CHECK(charges.Held() == Pods(3));
 }
 
-TEST_CASE("external charges: without a list, each rise after the first status is held",
-          "[accounting]") {
-  ExternalCharges charges;
-  charges.OnStatus({}, Pods(5), nullptr, true, Nothing);
+TEST_CASE_METHOD(Charged,
+                 "external charges: without a list, each rise after the first status is held",
+                 "[accounting]") {
+  ShowBareAfterGap(5);
   CHECK(charges.Held().empty());
-  charges.OnStatus({}, Pods(7), nullptr, false, Nothing);
+  ShowBare(7);
   CHECK(charges.Held() == Pods(2));
 }
 
-TEST_CASE("external charges: without a list, a rise that we have counted is not held",
-          "[accounting]") {
-  ExternalCharges charges;
-  charges.OnStatus({}, Pods(5), nullptr, true, Counted(5));
-  charges.OnStatus({}, Pods(9), nullptr, false, Counted(8));
+TEST_CASE_METHOD(Charged,
+                 "external charges: without a list, a rise that we have counted is not held",
+                 "[accounting]") {
+  ShowBareAfterGap(5, Counted(5));
+  ShowBare(9, Counted(8));
   CHECK(charges.Held() == Pods(1));
-  charges.OnStatus({}, Pods(10), nullptr, false, Counted(9));
+  ShowBare(10, Counted(9));
   CHECK(charges.Held() == Pods(1));
 }
 
-TEST_CASE("external charges: a new process takes over the holds of the last writer",
-          "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
+TEST_CASE_METHOD(Charged, "external charges: a new process takes over the holds of the last writer",
+                 "[accounting]") {
   list.used = Pods(5);
   list.external = Pods(2);
-  charges.OnStatus({}, Pods(6), &list, true, Nothing);
+  ShowAfterGap(6);
   CHECK(charges.Held() == Pods(3));
 }
 
-TEST_CASE("external charges: a live read does not take over settled holds again", "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
+TEST_CASE_METHOD(Charged, "external charges: a live read does not take over settled holds again",
+                 "[accounting]") {
   list.used = Pods(5);
   list.external = Pods(1);
-  charges.OnStatus({}, Pods(5), &list, true, Nothing);
-  Appear(charges, 1);
-  charges.OnStatus({}, Pods(5), &list, true, Nothing);
+  ShowAfterGap(5);
+  Appear(1);
+  ShowAfterGap(5);
   CHECK(charges.Held().empty());
   // Another writer has begun to hold one more.
-  ++list.writes;
-  list.used = Pods(6);
+  Write(6);
   list.external = Pods(2);
-  charges.OnStatus({}, Pods(6), &list, true, Nothing);
+  ShowAfterGap(6);
   CHECK(charges.Held() == Pods(1));
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Charged,
     "external charges: a first count replaces the hold by the amount that it does not explain",
     "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
   list.used = Pods(5);
   list.external = Pods(3);
-  charges.OnStatus({}, Pods(5), &list, true, Nothing);
+  ShowAfterGap(5);
   CHECK(charges.Held() == Pods(3));
   charges.OnFirstCount({}, Pods(5), &list, Nothing);
   CHECK(charges.Held() == Pods(3));  // the name is not counted yet
@@ -342,48 +350,43 @@ TEST_CASE(
   CHECK(charges.Held() == Pods(1));  // only the first count is compared
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Charged,
     "external charges: a first count keeps a rise that was held before a list that records none",
     "[accounting]") {
-  ExternalCharges charges;
   charges.OnUnanswered(Pods(0));  // our first recount, which the watch shows before its answer
-  charges.OnStatus({}, Pods(2), nullptr, false, Nothing);
+  ShowBare(2);
   CHECK(charges.Held() == Pods(2));
-  ReservationList list;
   list.used = Pods(2);
   const int counted = GENERATE(0, 1);
   charges.OnFirstCount({}, Pods(2), &list, Counted(counted));
   CHECK(charges.Held() == Pods(2 - counted));
 }
 
-TEST_CASE("external charges: a first count holds at most what the list shows", "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
+TEST_CASE_METHOD(Charged, "external charges: a first count holds at most what the list shows",
+                 "[accounting]") {
   list.used = Pods(5);
   list.external = Pods(1);
   charges.OnFirstCount({}, Pods(7), &list, Counted(2));
   CHECK(charges.Held() == Pods(3));
 }
 
-TEST_CASE("external charges: without its list, a quota is compared with its count again",
-          "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
-  list.used = Pods(5);
-  charges.OnStatus({}, Pods(5), &list, false, Counted(5));
+TEST_CASE_METHOD(Charged,
+                 "external charges: without its list, a quota is compared with its count again",
+                 "[accounting]") {
+  Begin(5);
   charges.OnFirstCount({}, Pods(5), &list, Counted(5));
   CHECK(charges.Held().empty());
-  charges.OnStatus({}, Pods(5), nullptr, false, Counted(3));
+  ShowBare(5, Counted(3));
   charges.OnFirstCount({}, Pods(5), nullptr, Counted(3));
   CHECK(charges.Held() == Pods(2));
 }
 
-TEST_CASE("external charges: only a leader lowers what the list records", "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
+TEST_CASE_METHOD(Charged, "external charges: only a leader lowers what the list records",
+                 "[accounting]") {
   list.used = Pods(5);
   list.external = Pods(2);
-  charges.OnStatus({}, Pods(5), &list, false, Counted(5));
+  Show(5, Counted(5));
   CHECK(charges.ToRecord(Pods(6), &list, true) == Pods(3));
   CHECK(charges.ToRecord(Pods(6), nullptr, true).empty());
   charges.Lead({}, true, Pods(5), &list, Counted(4));
@@ -392,81 +395,78 @@ TEST_CASE("external charges: only a leader lowers what the list records", "[acco
   CHECK(charges.ToRecord(Pods(6), &list, false) == Pods(3));
 }
 
-TEST_CASE("external charges: a new leader takes over only the unexplained part of a hold",
-          "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
+TEST_CASE_METHOD(Charged,
+                 "external charges: a new leader takes over only the unexplained part of a hold",
+                 "[accounting]") {
   list.used = Pods(5);
   list.external = Pods(2);
   charges.Lead({}, true, Pods(5), &list, Counted(4));
   CHECK(charges.Held() == Pods(1));
 }
 
-TEST_CASE("external charges: a new leader holds again what lapsed while it followed",
-          "[accounting]") {
-  const base::TimePoint start{};
-  ExternalCharges charges;
-  charges.OnStatus(start, Pods(0), nullptr, false, Counted(0));
-  charges.OnStatus(start, Pods(3), nullptr, false, Counted(0));
-  charges.Lapse(start + 9s, 10s);
+TEST_CASE_METHOD(Charged,
+                 "external charges: a new leader holds again what lapsed while it followed",
+                 "[accounting]") {
+  ShowBare(0, Counted(0));
+  ShowBare(3, Counted(0));
+  charges.Lapse(now + 9s, 10s);
   CHECK(charges.Held() == Pods(3));
-  charges.Lapse(start + 10s, 10s);
+  charges.Lapse(now + 10s, 10s);
   CHECK(charges.Held().empty());
-  charges.Lead(start + 20s, true, Pods(3), nullptr, Counted(2));
+  charges.Lead(now + 20s, true, Pods(3), nullptr, Counted(2));
   CHECK(charges.Held() == Pods(1));
-  CHECK(charges.Oldest() == start + 20s);
+  CHECK(charges.Oldest() == now + 20s);
   // Once: the second time the server was asked.
-  CHECK(charges.Expire(start + 30s, 10s, ShownUntil(start + 30s)) == 1);
-  charges.Lead(start + 30s, false, Pods(3), nullptr, Counted(2));
-  charges.Lead(start + 30s, true, Pods(3), nullptr, Counted(2));
+  CHECK(charges.Expire(now + 30s, 10s, ShownUntil(now + 30s)) == 1);
+  charges.Lead(now + 30s, false, Pods(3), nullptr, Counted(2));
+  charges.Lead(now + 30s, true, Pods(3), nullptr, Counted(2));
   CHECK(charges.Held().empty());
 }
 
-TEST_CASE(
+TEST_CASE_METHOD(
+    Charged,
     "external charges: after a list that was not shown, all that the next one records is held",
     "[accounting]") {
-  ExternalCharges charges;
-  ReservationList list;
   list.writes = 4;
   list.used = Pods(5);
   list.external = Pods(2);
-  charges.OnStatus({}, Pods(5), &list, true, Counted(3));
-  Appear(charges, 2);
+  ShowAfterGap(5, Counted(3));
+  Appear(2);
   CHECK(charges.Held().empty());
   list.writes = 5;
   SECTION("the same usage, in the next list") {
-    charges.OnStatus({}, Pods(5), &list, true, Counted(3));
+    ShowAfterGap(5, Counted(3));
     CHECK(charges.Held().empty());
   }
   SECTION("other usage: a list without it was between them") {
     list.writes = 6;
-    charges.OnStatus({}, Pods(5), &list, true, Counted(3));
+    ShowAfterGap(5, Counted(3));
     CHECK(charges.Held() == Pods(2));
   }
 }
 
-TEST_CASE("external charges: a rise before the first list is held, without its reservations",
-          "[accounting]") {
-  ExternalCharges charges;
-  charges.OnStatus({}, Pods(1), nullptr, false, Counted(1));
-  ReservationList list;
+TEST_CASE_METHOD(Charged,
+                 "external charges: a rise before the first list is held, without its reservations",
+                 "[accounting]") {
+  ShowBare(1, Counted(1));
   list.used = Pods(7);
   list.Add({.by = "a", .n = 1, .of = "pods", .usage = Pods(2), .objects = {Object(1)}});
-  charges.OnStatus({}, Pods(7), &list, true, Counted(3));
+  ShowAfterGap(7, Counted(3));
   CHECK(charges.Held() == Pods(4));
 }
 
-TEST_CASE("external charges: an object that is older than the external write uses up nothing of it",
-          "[accounting]") {
-  ExternalCharges charges;
-  charges.OnStatus({}, Pods(0), nullptr, false, Counted(0), "10");
-  charges.OnStatus({}, Pods(3), nullptr, false, Counted(0), "20");
-  Appear(charges, 1, "19");
+TEST_CASE_METHOD(
+    Charged,
+    "external charges: an object that is older than the external write uses up nothing of it",
+    "[accounting]") {
+  ShowBare(0, Counted(0), "10");
+  ShowBare(3, Counted(0), "20");
+  Appear(1, "19");
   CHECK(charges.Held() == Pods(3));
-  Appear(charges, 1, "21");
+  Appear(1, "21");
   CHECK(charges.Held() == Pods(2));
   // Versions that cannot be ordered.
-  Appear(charges, 1, "z");
+  Appear(1, "z");
   CHECK(charges.Held() == Pods(1));
 }
 
