@@ -73,38 +73,6 @@ TEST_CASE("server: the bound on requests of a connection loses no request", "[ht
   CHECK(connections.size() == 5);
 }
 
-TEST_CASE("server: an answer beyond the idle bound waits for a request of its address",
-          "[http][server]") {
-  Loopback loopback;
-  loopback.options.idle = {.most = 1, .longest_wait = 1h, .quiet = 1h};
-  int asked = 0;
-  int answered = 0;
-  loopback.handler = [&](http::Request request, http::Peer peer,
-                         http::ResponseWriter& writer) -> Task<void> {
-    ++asked;
-    co_await http::test::Echo(std::move(request), std::move(peer), writer);
-    ++answered;
-  };
-  loopback.Run([&]() -> Task<void> {
-    const auto first = co_await loopback.Dial();
-    const auto second = co_await loopback.Dial();
-    co_await AskOn(*first);
-    co_await second->Send(kGet, Soon());
-    while (asked < 2) co_await http::test::Yield();
-    for (int i = 0; i < 100; ++i) co_await http::test::Yield();
-    CHECK(answered == 1);
-    co_await first->Send(kGet, Soon());
-    const std::string answer = co_await ReadUntil(*second, "GET /x ");
-    CHECK(Contains(answer, "200 OK"));
-    while (asked < 3) co_await http::test::Yield();
-    for (int i = 0; i < 100; ++i) co_await http::test::Yield();
-    CHECK(answered == 2);
-    second->Close();
-    const std::string last = co_await ReadUntil(*first, "GET /x ");
-    CHECK(Contains(last, "200 OK"));
-  });
-}
-
 TEST_CASE("server: an old connection is closed after its next answer, not before",
           "[http][server]") {
   Loopback loopback;

@@ -1,0 +1,132 @@
+// How a server sends the answers that wait so that their client keeps its connections
+// (pkg/http/idle_limit.h).
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "pkg/http/server.h"
+#include "tests/pkg/http/loopback.h"
+
+namespace waiting_answers_test {
+
+namespace {
+
+using base::Task;
+using http::test::kLong;
+using http::test::Loopback;
+using http::test::ReadUntil;
+using http::test::Soon;
+using http::test::Yield;
+using namespace std::chrono_literals;
+
+constexpr std::size_t kAnswer = 60'000;  // bytes
+const std::string kEnd = "the end";
+
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string Post(std::size_t bytes) {
+  return "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+         std::string(bytes, 'x');
+}
+
+// A server that keeps one idle connection of an address. The others wait until a connection leaves,
+// for no test lasts an hour.
+struct Waits {
+  Waits() {
+    loopback.options.idle = {.most = 1, .longest_wait = 1h, .quiet = 1h};
+    loopback.handler = [this](const http::Request&, const http::Peer&,
+                              http::ResponseWriter& writer) -> Task<void> {
+      ++asked;
+      http::Response response;
+      response.body = std::string(kAnswer - kEnd.size(), '.') + kEnd;
+      co_await writer.Send(std::move(response));
+      ++answered;
+    };
+  }
+  // Returns when the server has sent the answer, or lets it wait.
+  Task<void> Ask(http::Connection& connection, std::string request) {
+    const int before = asked;
+    co_await connection.Send(std::move(request), Soon());
+    while (asked == before) co_await Yield();
+    for (int i = 0; i < 100; ++i) co_await Yield();
+  }
+  // A connection that the server has answered, so it is idle.
+  Task<std::unique_ptr<http::Connection>> Idle() {
+    auto connection = co_await loopback.Dial();
+    co_await Ask(*connection, Post(0));
+    co_await ReadUntil(*connection, kEnd);
+    co_return connection;
+  }
+  [[nodiscard]] std::size_t held() { return loopback.server().stats().held_bytes; }
+
+  Loopback loopback;
+  int asked = 0;
+  int answered = 0;
+};
+
+TEST_CASE("server: an answer beyond the idle bound waits for a request of its address",
+          "[http][server]") {
+  Waits server;
+  server.loopback.Run([&]() -> Task<void> {
+    const auto first = co_await server.Idle();
+    const auto second = co_await server.loopback.Dial();
+    co_await server.Ask(*second, Post(0));
+    CHECK(server.answered == 1);
+    co_await server.Ask(*first, Post(0));
+    const std::string answer = co_await ReadUntil(*second, kEnd);
+    CHECK(Contains(answer, "200 OK"));
+    CHECK_FALSE(Contains(answer, "Connection: close"));
+    CHECK(server.answered == 2);
+    second->Close();
+    const std::string last = co_await ReadUntil(*first, kEnd);
+    CHECK(Contains(last, "200 OK"));
+  });
+}
+
+TEST_CASE("server: an answer that waits when the server stops says Connection: close",
+          "[http][server]") {
+  Waits server;
+  server.loopback.Run([&]() -> Task<void> {
+    const auto first = co_await server.Idle();
+    const auto second = co_await server.loopback.Dial();
+    co_await server.Ask(*second, Post(0));
+    CHECK(server.answered == 1);
+    server.loopback.server().Stop(kLong);
+    const std::string nothing = co_await ReadUntil(*first, "");
+    CHECK(nothing.empty());
+    const std::string answer = co_await ReadUntil(*second, "");
+    CHECK(Contains(answer, "200 OK"));
+    CHECK(Contains(answer, "Connection: close\r\n"));
+    CHECK(answer.ends_with(kEnd));
+  });
+}
+
+TEST_CASE("server: an answer that waits holds its own bytes and no others, and keeps them",
+          "[http][server]") {
+  constexpr std::size_t kHeaders = 1'000;  // at most
+  Waits server;
+  server.loopback.options.max_held_bytes = 100'000;
+  server.loopback.Run([&]() -> Task<void> {
+    const auto first = co_await server.Idle();
+    CHECK(server.held() == 0);
+    const auto second = co_await server.loopback.Dial();
+    co_await server.Ask(*second, Post(30'000));
+    CHECK(server.answered == 1);
+    CHECK(server.held() >= kAnswer);
+    CHECK(server.held() <= kAnswer + kHeaders);
+    const std::string refused = co_await server.loopback.Talk(Post(60'000));
+    CHECK(Contains(refused, "429"));
+    CHECK(server.held() >= kAnswer);
+    first->Close();
+    const std::string answer = co_await ReadUntil(*second, kEnd);
+    CHECK(Contains(answer, "200 OK"));
+    for (int i = 0; i < 100; ++i) co_await Yield();
+    CHECK(server.held() == 0);
+  });
+}
+
+}  // namespace
+}  // namespace waiting_answers_test
