@@ -69,6 +69,7 @@ bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n) {
 }
 
 void Assign(Standing& standing, Reservation creations) {
+  CHECK(!creations.objects.empty()) << "creations without objects would keep their usage forever";
   CHECK(creations.from.empty()) << "an update cannot be granted from an unassigned entry";
   for (const Uid& uid : creations.objects) {
     const ResourceList granted = GrantedAtCreation(standing.list, uid);

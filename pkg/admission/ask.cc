@@ -44,9 +44,18 @@ bool LacksOldObject(const Review& review) {
   return review.operation == Operation::kUpdate && review.old_object.IsNull();
 }
 
-Ask::Ask(QuotaSource& source, const Review& review) : source_(source), review_(review) {
-  CHECK(source_.open) << source_.api.name;
+UsesBooks::UsesBooks(QuotaSource& source) : source_(source) {
+  CHECK(source_.open) << "quotas of " << source_.api.name << " are used while there are none";
+  ++source_.asks;
 }
+
+UsesBooks::~UsesBooks() {
+  CHECK(source_.asks > 0 && source_.book != nullptr && source_.objects != nullptr)
+      << "the quotas of " << source_.api.name << " went while a review used them";
+  --source_.asks;
+}
+
+Ask::Ask(QuotaSource& source, const Review& review) : source_(source), review_(review) {}
 
 std::unique_ptr<Ask> Ask::Of(QuotaSource& source, const Review& review) {
   const api::GroupResource resource = review.resource.WithoutVersion();
@@ -89,7 +98,7 @@ bool Ask::ReadsLike(const Ask& other) const {
 
 base::Result<void> Ask::Read(base::WallTime now, const Ask* earlier) {
   if (earlier != nullptr) {
-    DCHECK(ReadsLike(*earlier));
+    CHECK(ReadsLike(*earlier)) << source_.api.name << " counts the object in another way";
     reading_ = earlier->reading_;
   } else {
     auto reading = ReadObjects(now);
@@ -161,6 +170,7 @@ bool Ask::LimitsUnread() const {
 }
 
 void Ask::LookAgain() {
+  CHECK(reading_ != nullptr) << "a review is decided before its object was read";
   const quota::Evaluator& evaluator = *request_.evaluator;
   request_.classes = source_.objects->ClassesOf(evaluator);
   request_.outdated = !request_.dry_run && !request_.version.empty() &&

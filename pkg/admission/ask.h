@@ -42,8 +42,8 @@ struct QuotaSource {
 // While it exists, the books of the source stay. REQUIRES: the source is open.
 class UsesBooks {
  public:
-  explicit UsesBooks(QuotaSource& source) : source_(source) { ++source_.asks; }
-  ~UsesBooks() { --source_.asks; }
+  explicit UsesBooks(QuotaSource& source);
+  ~UsesBooks();
   UsesBooks(const UsesBooks&) = delete;
   UsesBooks& operator=(const UsesBooks&) = delete;
 

@@ -1,5 +1,7 @@
 #include "pkg/admission/batch.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -149,6 +151,7 @@ class Planner {
   }
 
   void NoteAbove(const BatchQuotas::OfNamespace& of) {
+    CHECK(of.above.empty() || of.above.size() == of.quotas.size()) << "not one for each quota";
     for (std::size_t i = 0; i < of.above.size(); ++i) {
       standings_[of.quotas[i]].tree.above = of.above[i];
     }
@@ -174,7 +177,9 @@ class Planner {
       const quota::ResourceList usage = answered ? *standing.answer : quota::ResourceList();
       granted_[Object(need.standing, request.uid)].Add(
           std::string(request.version), quota::Larger(need.absolute, usage), need.stored);
-      writes_[need.standing].members.push_back(index);
+      std::vector<std::size_t>& members = writes_[need.standing].members;
+      CHECK(members.empty() || members.back() < index) << "a request needs a quota twice";
+      members.push_back(index);
       admission::Grant& grant =
           writes_[need.standing].grants.emplace_back(GrantTo(asked, standing, need.absolute));
       grant.stored = need.stored;
@@ -226,7 +231,9 @@ const BatchQuotas::OfNamespace* BatchQuotas::Find(std::string_view ns) const {
 const BatchQuotas::OfNamespace& BatchQuotas::Add(std::string_view ns,
                                                  std::vector<BookedQuota> quotas) {
   const bool first = of_.empty();
-  OfNamespace& of = of_[ns];
+  const auto [place, is_new] = of_.try_emplace(ns);
+  CHECK(is_new) << "the quotas of namespace " << ns << " are added twice";
+  OfNamespace& of = place->second;
   if (std::ranges::any_of(quotas, [](const auto& one) { return one.quota->cluster.has_value(); })) {
     for (const BookedQuota& booked : quotas) of.above.push_back(booked.tree.above);
   }
@@ -246,7 +253,10 @@ const BatchQuotas::OfNamespace& BatchQuotas::Add(std::string_view ns,
   }
   // TreePlace::parent of a new quota is an index of `quotas`. Make it an index of all_.
   for (const std::size_t i : of.quotas) {
-    if (i >= known && all_[i].tree.parent) all_[i].tree.parent = of.quotas[*all_[i].tree.parent];
+    std::optional<std::size_t>& parent = all_[i].tree.parent;
+    if (i < known || !parent) continue;
+    CHECK_LT(*parent, of.quotas.size()) << "the parent of a quota is not one of namespace " << ns;
+    parent = of.quotas[*parent];
   }
   return of;
 }

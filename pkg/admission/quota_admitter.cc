@@ -55,6 +55,8 @@ void QuotaAdmitter::Enforce(const quota::QuotaApi& api) { Add(api, false); }
 void QuotaAdmitter::Advise(const quota::QuotaApi& api) { Add(api, true); }
 
 void QuotaAdmitter::Add(const quota::QuotaApi& api, bool advises) {
+  const auto is_same = [&](const auto& source) { return source->api.name == api.name; };
+  CHECK(std::ranges::none_of(sources_, is_same)) << api.name << " is added twice";
   sources_.push_back(std::make_unique<QuotaSource>(api, advises));
   std::ranges::sort(sources_, {}, [](const auto& source) {
     return std::pair(IsCluster(source->api), source->api.name);
@@ -64,13 +66,14 @@ void QuotaAdmitter::Add(const quota::QuotaApi& api, bool advises) {
 QuotaSource& QuotaAdmitter::SourceOf(const std::string& quota_api) const {
   const auto found =
       std::ranges::find(sources_, quota_api, [](const auto& source) { return source->api.name; });
-  CHECK(found != sources_.end()) << quota_api;
+  CHECK(found != sources_.end()) << quota_api << " is neither enforced nor advises";
   return **found;
 }
 
 void QuotaAdmitter::Open(const std::string& quota_api, QuotaBook& quotas, ObjectBook& objects) {
   QuotaSource& source = SourceOf(quota_api);
-  CHECK(!source.open && source.asks == 0) << quota_api;
+  CHECK(!source.open && source.asks == 0) << quota_api << " is open already";
+  CHECK(source.book == nullptr) << quota_api << " is opened while it is being closed";
   source.known = source.open = true;
   source.book = &quotas;
   source.objects = &objects;
@@ -78,7 +81,7 @@ void QuotaAdmitter::Open(const std::string& quota_api, QuotaBook& quotas, Object
 
 void QuotaAdmitter::HasNone(const std::string& quota_api) {
   QuotaSource& source = SourceOf(quota_api);
-  CHECK(!source.open) << quota_api;
+  CHECK(!source.open) << quota_api << " has quotas";
   source.known = true;
 }
 

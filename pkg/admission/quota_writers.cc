@@ -1,5 +1,7 @@
 #include "pkg/admission/quota_writers.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -104,6 +106,7 @@ base::Task<void> ReadClassesOf(Waiters batch) {
 
 // Each request remembers the grants that it relies on, so that they can be withdrawn.
 void RecordGrants(const PlannedGrants& made, const Waiters& batch) {
+  CHECK_EQ(made.members.size(), made.grants.size()) << "a grant that no request needs";
   for (std::size_t i = 0; i < made.members.size(); ++i) {
     batch[made.members[i]]->RelyOn(made, made.grants[i]);
   }
@@ -150,7 +153,10 @@ bool QuotaWriters::GrantAtOnce(Waiter& waiter) {
 
 void QuotaWriters::Enqueue(const std::shared_ptr<Waiter>& waiter) {
   const std::string& writer = waiter->writer;
+  CHECK(waiter->pending->alarm != nullptr && !waiter->answer) << "it does not wait for an answer";
   const auto [entry, first] = queues_.try_emplace(writer);
+  CHECK(entry->second.empty() || &entry->second.front()->ask->source() == &waiter->ask->source())
+      << "two quota APIs have the writer " << writer;
   entry->second.push_back(waiter);
   if (!first) return;
   running_.Spawn("quota writer " + writer, [this, writer] { return WriteBatches(writer); });
@@ -181,7 +187,9 @@ base::Task<void> QuotaWriters::WriteBatches(std::string writer) {
     co_await Commit(std::move(batch));
     batch = TakeBatch(queues_[writer]);
   }
-  queues_.erase(writer);
+  const auto queue = queues_.find(writer);
+  CHECK(queue->second.empty()) << "the writer " << writer << " leaves requests behind";
+  queues_.erase(queue);
 }
 
 base::Task<void> QuotaWriters::Commit(Waiters batch) {
@@ -258,6 +266,7 @@ base::Task<std::vector<base::Result<void>>> QuotaWriters::Write(
 // known.
 bool QuotaWriters::Settle(Waiters& batch, BatchPlan& plan,
                           const std::vector<base::Result<void>>& outcomes) {
+  CHECK_EQ(plan.verdicts.size(), batch.size()) << "the plan is that of another batch";
   const quota::QuotaApi& api = batch.front()->ask->source().api;
   bool all_written = true;
   bool pause = false;

@@ -1,5 +1,7 @@
 #include "pkg/admission/refusal_digest.h"
 
+#include <glog/logging.h>
+
 #include <utility>
 
 #include "pkg/api/names.h"
@@ -70,6 +72,7 @@ void RefusalDigest::AddTo(client::ObjectReference about, std::string quota_uid,
   subjects_.emplace(
       key, Subject{.about = std::move(about), .tried = tried, .due = now + options_.period});
   by_due_.push_back(key);
+  CHECK_EQ(by_due_.size(), subjects_.size()) << "events are due that are not gathered, or not due";
 }
 
 client::Event RefusalDigest::Gathered(Subject& subject) {
@@ -85,6 +88,7 @@ RefusalDigest::Events RefusalDigest::TakeDue(base::TimePoint now) {
   Events events;
   while (!by_due_.empty()) {
     const auto first = subjects_.find(by_due_.front());
+    CHECK(first != subjects_.end()) << "an event is due, and nothing was gathered for it";
     Subject& subject = first->second;
     if (subject.due > now) break;
     // A period without a refusal ends the pair: the next refusal is sent at once again.

@@ -34,6 +34,8 @@ Answer Waiter::TimedOut() const {
 }
 
 void Waiter::Conclude(Answer plain) {
+  CHECK(!answer) << "a review is answered twice";
+  CHECK(pending->alarm != nullptr) << "a review is answered that nobody waits for";
   if (abandoned || plain.kind != Answer::Kind::kAllowed) WithdrawAll();
   answer = Tempered(std::move(plain));
   pending->alarm->Wake();
@@ -50,13 +52,21 @@ void Waiter::WithdrawAll() {
   }
 }
 
+WaitingLimit::Seat::~Seat() {
+  CHECK_LE(entry_->second, limit_.waiting_) << "more reviews wait in one namespace than in all";
+  --limit_.waiting_;
+  if (--entry_->second == 0) limit_.waiting_in_.erase(entry_);
+  CHECK_EQ(limit_.waiting_ == 0, limit_.waiting_in_.empty())
+      << "the reviews of all namespaces are not those that wait";
+}
+
 BatchPlan PlanFor(const Waiters& waiters) {
   BatchQuotas quotas;
   std::vector<BatchRequest> requests;
   requests.reserve(waiters.size());
   const QuotaSource& source = waiters.front()->ask->source();
   for (const std::shared_ptr<Waiter>& waiter : waiters) {
-    CHECK(&waiter->ask->source() == &source) << source.api.name;
+    CHECK(&waiter->ask->source() == &source) << "a batch of two quota APIs";
     waiter->ask->LookAgain();
     const std::string& ns = waiter->pending->review.ns;
     const bool same = !requests.empty() && requests.back().ns == ns;

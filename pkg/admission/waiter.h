@@ -83,10 +83,7 @@ class WaitingLimit {
       ++limit_.waiting_;
       ++entry_->second;
     }
-    ~Seat() {
-      --limit_.waiting_;
-      if (--entry_->second == 0) limit_.waiting_in_.erase(entry_);
-    }
+    ~Seat();
     Seat(const Seat&) = delete;
     Seat& operator=(const Seat&) = delete;
 

@@ -1,5 +1,7 @@
 #include "pkg/admission/workload_finder.h"
 
+#include <glog/logging.h>
+
 #include <array>
 #include <utility>
 
@@ -79,7 +81,9 @@ void WorkloadFinder::Remember(Key key, std::optional<Owner> workload) {
 }
 
 base::Task<std::optional<Owner>> WorkloadFinder::Ask(std::string ns, Owner owner) {
-  const Owned& owned = *Find(owner);
+  const Owned* const found = Find(owner);
+  CHECK(found != nullptr) << "no workload owns a " << owner.kind;
+  const Owned& owned = *found;
   const auto refused = refused_.find(owned.kind);
   if (refused != refused_.end() && scheduler_.Now() < refused->second) co_return std::nullopt;
   const api::GroupVersionResource resource{std::string(owned.group), "v1",
