@@ -1,5 +1,7 @@
 #include "pkg/http/client.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
@@ -151,7 +153,10 @@ class Holding {
   ~Holding() { Set(0); }
   Holding(const Holding&) = delete;
   Holding& operator=(const Holding&) = delete;
-  void Set(std::size_t bytes) { sum_ = sum_ - std::exchange(bytes_, bytes) + bytes; }
+  void Set(std::size_t bytes) {
+    CHECK_LE(bytes_, sum_) << "an answer holds more bytes than all answers";
+    sum_ = sum_ - std::exchange(bytes_, bytes) + bytes;
+  }
 
  private:
   std::size_t& sum_;

@@ -1,5 +1,7 @@
 #include "pkg/http/connection.h"
 
+#include <glog/logging.h>
+
 #include <array>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
@@ -85,6 +87,7 @@ std::size_t Connection::Fill(std::span<char> scratch, std::size_t bytes) {
     Attempt more = stream_->TryRead(scratch.subspan(bytes));
     if (more.kind == Attempt::Kind::kDone) {
       bytes += more.bytes;
+      CHECK_LE(bytes, scratch.size()) << "a stream wrote past the end of the buffer";
       continue;
     }
     if (more.kind == Attempt::Kind::kEnd || more.kind == Attempt::Kind::kFailed) {
@@ -110,6 +113,7 @@ base::Task<base::Result<void>> Connection::Send(std::string bytes, base::TimePoi
     Attempt attempt = stream_->TryWrite(rest);
     if (attempt.kind == Attempt::Kind::kFailed) co_return std::move(attempt.error);
     if (attempt.kind == Attempt::Kind::kDone) {
+      CHECK_LE(attempt.bytes, rest.size()) << "a stream sent more than it was given";
       rest.remove_prefix(attempt.bytes);
       if (rest.empty()) break;
       const auto turn = co_await LetOthersRun(deadline);

@@ -43,6 +43,14 @@ struct Crowd::Weight {
 
 Crowd::~Crowd() { CHECK(guests_.empty()) << "a crowd that still has guests"; }
 
+template <typename Change>
+void Crowd::Prove(Guest& guest, Change change) {
+  if (guest.unproven()) bytes_unproven_ -= guest.bytes_;
+  change();
+  if (guest.unproven()) bytes_unproven_ += guest.bytes_;
+  CHECK_LE(bytes_unproven_, bytes_) << "new guests hold more bytes than all guests";
+}
+
 bool Crowd::MakeRoom() {
   if (!full()) return true;
   Guest* guest = Heaviest(Scarce::kConnections, Among::kAll, nullptr);
@@ -87,10 +95,13 @@ Crowd::Guest* Crowd::Heaviest(Scarce what, Among among, Guest* asking) const {
 
 void Crowd::SetBytes(Guest& guest, std::size_t bytes) {
   Share& share = guest.share_->second;
+  CHECK_LE(guest.bytes_, share.bytes) << "a guest holds more bytes than all of its address";
   bytes_ = bytes_ - guest.bytes_ + bytes;
   share.bytes = share.bytes - guest.bytes_ + bytes;
   if (guest.unproven()) bytes_unproven_ = bytes_unproven_ - guest.bytes_ + bytes;
   guest.bytes_ = bytes;
+  CHECK_LE(share.bytes, bytes_) << "an address holds more bytes than all";
+  CHECK_LE(bytes_unproven_, bytes_) << "new guests hold more bytes than all guests";
 }
 
 bool Crowd::MakeRoomFor(Guest& asking) {
@@ -114,7 +125,6 @@ Crowd::Guest::Guest(Crowd& crowd, const std::string& address)
       place_(crowd.guests_.insert(crowd.guests_.end(), this)),
       share_(crowd.shares_.try_emplace(address).first),
       since_(crowd.clock_.Now()) {
-  ++crowd_.size_;
   ++share_->second.connections;
 }
 
@@ -125,22 +135,22 @@ void Crowd::Guest::Leave() {
   here_ = false;
   crowd_.SetBytes(*this, 0);
   crowd_.guests_.erase(place_);
-  --crowd_.size_;
-  if (--share_->second.connections == 0) crowd_.shares_.erase(share_);
+  const Share& left = share_->second;
+  CHECK_GT(left.connections, 0U) << "a guest of an address that has none";
+  if (--share_->second.connections > 0) return;
+  CHECK_EQ(left.bytes, 0U) << "bytes of an address without guests";
+  crowd_.shares_.erase(share_);
+  CHECK_EQ(crowd_.shares_.empty(), crowd_.guests_.empty()) << "a guest without an address";
 }
 
 void Crowd::Guest::Become(State state) {
   if (!here_) return;
-  if (unproven()) crowd_.bytes_unproven_ -= bytes_;
-  state_ = state;
-  if (unproven()) crowd_.bytes_unproven_ += bytes_;
+  crowd_.Prove(*this, [&] { state_ = state; });
   since_ = crowd_.clock_.Now();
 }
 
 void Crowd::Guest::SetKnown(bool known) {
-  if (unproven()) crowd_.bytes_unproven_ -= bytes_;
-  known_ = known;
-  if (unproven()) crowd_.bytes_unproven_ += bytes_;
+  crowd_.Prove(*this, [&] { known_ = known; });
 }
 
 bool Crowd::Guest::Hold(std::size_t bytes) {

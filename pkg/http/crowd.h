@@ -47,7 +47,7 @@ class Crowd {
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
 
-  [[nodiscard]] bool full() const { return size_ >= bounds_.connections; }
+  [[nodiscard]] bool full() const { return size() >= bounds_.connections; }
   // If it is full, makes one guest give way; false if none can.
   bool MakeRoom();
   // The order of guests whose bytes have arrived, so that none of them is slow: those of the
@@ -55,7 +55,7 @@ class Crowd {
   // is behind all. Costs no system call.
   [[nodiscard]] static bool ComesFirst(const Guest& a, const Guest& b);
 
-  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t size() const { return guests_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
@@ -70,11 +70,13 @@ class Crowd {
   // The guest that should give way: one of those that can, or `asking`, which may be null.
   [[nodiscard]] Guest* Heaviest(Scarce what, Among among, Guest* asking) const;
   void SetBytes(Guest& guest, std::size_t bytes);
+  // Makes a change of the guest that may make its bytes those of a proven guest, or not any more.
+  template <typename Change>
+  void Prove(Guest& guest, Change change);
   bool MakeRoomFor(Guest& asking);
 
   const Bounds bounds_;
   const base::Clock& clock_;
-  std::size_t size_ = 0;
   std::size_t bytes_ = 0;
   std::size_t bytes_unproven_ = 0;
   std::list<Guest*> guests_;

@@ -15,7 +15,10 @@ IdleLimit::Connection::Connection(IdleLimit& limit, const std::string& address)
 
 IdleLimit::Connection::~Connection() {
   Leave();
-  if (--place_->second.connections == 0) limit_.addresses_.erase(place_);
+  if (--place_->second.connections > 0) return;
+  CHECK(place_->second.idle.empty() && place_->second.waiting.empty())
+      << "an address without connections has idle ones, or answers that wait";
+  limit_.addresses_.erase(place_);
 }
 
 base::Task<void> IdleLimit::Connection::BecomeIdle() {
@@ -67,6 +70,7 @@ bool IdleLimit::Connection::HasRoom() {
 }
 
 void IdleLimit::Connection::Enter() {
+  CHECK(!idle_) << "a connection becomes idle twice";
   std::list<Connection*>& idle = place_->second.idle;
   idle_ = true;
   since_ = limit_.scheduler_.Now();

@@ -1,5 +1,7 @@
 #include "pkg/http/pool.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 
 namespace http {
@@ -16,10 +18,12 @@ std::unique_ptr<Connection> Pool::Take(base::TimePoint now) {
 }
 
 void Pool::Put(std::unique_ptr<Connection> connection, int generation, base::TimePoint now) {
+  CHECK_LE(generation, generation_) << "a connection of a generation that has not begun";
   DropOld(now);
   if (generation != generation_ || max_idle_ == 0) return;
   // The server would close the oldest one first.
   if (idle_.size() >= max_idle_) idle_.erase(idle_.begin());
+  CHECK(idle_.empty() || idle_.back().since <= now) << "the idle connections are not in order";
   idle_.push_back({std::move(connection), now});
 }
 

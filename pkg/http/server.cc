@@ -142,6 +142,7 @@ base::Task<void> AsioServer::Run() {
     const bool cancelled = co_await base::Stopping();
     if (cancelled) StopNow();
   }
+  CHECK(connections_.empty()) << "a connection has ended and is still listed";
   grace_.cancel();
 }
 

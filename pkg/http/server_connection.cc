@@ -263,6 +263,8 @@ base::Task<bool> ServerConnection::Handshake() {
 }
 
 base::Task<bool> ServerConnection::Answer(Request request) {
+  CHECK(phase_ == Phase::kReading) << "a request is handled that was not read";
+  CHECK(handler_task_.empty() && goodbye_task_.empty()) << "two requests are handled at once";
   phase_ = Phase::kHandling;
   Become(State::kInHand);
   ++requests_;

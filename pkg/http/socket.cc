@@ -1,5 +1,7 @@
 #include "pkg/http/socket.h"
 
+#include <glog/logging.h>
+
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
@@ -84,6 +86,8 @@ base::Task<base::Result<void>> Socket::WaitFor(Purpose purpose, Tcp::socket::wai
   auto may = MayWait(before.cancelled() != asio::cancellation_type::none, deadline);
   if (!may) co_return may.error();
   if (!socket_.is_open()) co_return Unavailable(peer_, "connection closed");
+  CHECK(Deadline(purpose) == base::TimePoint::max())
+      << "two coroutines wait for one direction of the connection with " << peer_;
   Arm(purpose, deadline);
   const auto [error] = co_await socket_.async_wait(event, base::kTuple);
   Deadline(purpose) = base::TimePoint::max();
