@@ -35,6 +35,8 @@ void LimitedPlaces::Remove(const std::string& quota) {
   while (!node.children.empty()) Hang(**node.children.begin(), nullptr);
   Hang(node, nullptr);
   Limit(node, {});
+  // Those below it have taken theirs with them.
+  CHECK_EQ(node.below.size(), node.selected.size()) << quota << " has places that nobody selects";
   nodes_.erase(found);
 }
 
@@ -81,6 +83,7 @@ void LimitedPlaces::Subtract(Node* node, const Place& place, std::size_t count) 
     if (node->below.contains(place)) continue;
     for (const api::GroupResource& resource : node->limited) {
       const auto at = in_.find(resource);
+      CHECK(at != in_.end()) << resource.ToString() << " is limited in no place";
       Decrease(at->second, place);
       if (at->second.empty()) in_.erase(at);
     }
@@ -89,7 +92,7 @@ void LimitedPlaces::Subtract(Node* node, const Place& place, std::size_t count) 
 
 void LimitedPlaces::Hang(Node& node, Node* up) {
   if (node.up != nullptr) {
-    node.up->children.erase(&node);
+    CHECK_EQ(node.up->children.erase(&node), 1U) << "a quota is not among those below its parent";
     for (const auto& [place, count] : node.below) Subtract(node.up, place, count);
   }
   node.up = up;
@@ -107,6 +110,7 @@ void LimitedPlaces::Limit(Node& node, const Resources& limited) {
   for (const api::GroupResource& resource : node.limited) {
     if (limited.contains(resource) || node.below.empty()) continue;
     const auto at = in_.find(resource);
+    CHECK(at != in_.end()) << resource.ToString() << " is limited in no place";
     for (const auto& [place, count] : node.below) Decrease(at->second, place);
     if (at->second.empty()) in_.erase(at);
   }

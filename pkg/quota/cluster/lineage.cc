@@ -1,5 +1,7 @@
 #include "pkg/quota/cluster/lineage.h"
 
+#include <glog/logging.h>
+
 #include <utility>
 #include <vector>
 
@@ -36,6 +38,7 @@ void Lineage::Remove(std::string_view name, Moved& moved) {
       Attach(*child, nullptr, Fault::kParentNotFound, moved);
     }
   }
+  CHECK(member.up == nullptr && member.below.empty()) << name << " is removed within the tree";
   members_.erase(found);
 }
 
@@ -55,6 +58,7 @@ void Lineage::Cut(Member& member, Moved& moved) {
   if (member.fault == Fault::kParentCycle) {
     std::vector<Member*> cycle;
     for (Member* at = Named(member.parent); at != &member; at = Named(at->parent)) {
+      CHECK(at != nullptr) << "the cycle of " << member.name << " ends";
       cycle.push_back(at);
     }
     for (auto at = cycle.rbegin(); at != cycle.rend(); ++at) {
@@ -63,7 +67,8 @@ void Lineage::Cut(Member& member, Moved& moved) {
   }
   Attach(member, nullptr, Fault::kNone, moved);
   const auto named = naming_.find(member.parent);
-  named->second.erase(&member);
+  CHECK(named != naming_.end() && named->second.erase(&member) == 1)
+      << member.name << " is not among those that name " << member.parent;
   if (named->second.empty()) naming_.erase(named);
 }
 
@@ -88,7 +93,8 @@ void Lineage::Attach(Member& member, Member* up, Fault fault, Moved& moved) {
   moved.insert(member.name);
   if (member.up != nullptr) {
     moved.insert(member.up->name);
-    Named(member.up->name)->below.erase(&member);
+    CHECK_EQ(Named(member.up->name)->below.erase(&member), 1U)
+        << member.name << " is not among the children of its parent";
   }
   member.up = up;
   member.fault = fault;

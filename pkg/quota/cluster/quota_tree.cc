@@ -1,5 +1,7 @@
 #include "pkg/quota/cluster/quota_tree.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -56,6 +58,9 @@ QuotaTree::Change QuotaTree::RemoveQuota(std::string_view name) {
   node.place = nullptr;
   Relink(mutation);
   Hang(node, nullptr, mutation);
+  CHECK(node.rooms.empty() && node.namespaces == 0) << name << " is removed and reaches namespaces";
+  CHECK(node.guaranteed_below.empty() && node.promised_below.empty())
+      << name << " is removed and has the amounts of children";
   nodes_.erase(found);
   return mutation.Finish();
 }
@@ -121,6 +126,12 @@ QuotaTree::Node* QuotaTree::Find(std::string_view quota) const {
   return found == nodes_.end() ? nullptr : found->second.get();
 }
 
+QuotaTree::Node& QuotaTree::At(std::string_view quota) const {
+  Node* const node = Find(quota);
+  CHECK(node != nullptr) << "ClusterQuota " << quota << " is referred to and not in the tree";
+  return *node;
+}
+
 QuotaTree::Nodes QuotaTree::Selecting(const json::Value* labels) const {
   // Sorted once: thousands of selectors may look at thousands of labels.
   std::map<std::string_view, std::string_view> sorted;
@@ -135,8 +146,9 @@ QuotaTree::Nodes QuotaTree::Selecting(const json::Value* labels) const {
   };
   Nodes selecting;
   selectors_.VisitCandidates(labels, [&](std::string_view name) {
-    Node* const node = Find(name);
-    if (node->selector->Matches(label)) selecting.push_back(node);
+    Node& node = At(name);
+    CHECK(node.selector) << "the index has a selector of " << name << ", which has none";
+    if (node.selector->Matches(label)) selecting.push_back(&node);
   });
   std::ranges::sort(selecting, {}, &Node::name);
   return selecting;
@@ -174,7 +186,7 @@ QuotaTree::Room& QuotaTree::RoomOf(const Nodes& selecting) {
   std::unique_ptr<Room>& room = rooms_[selecting];
   if (room != nullptr) return *room;
   room = std::make_unique<Room>(Room{.selecting = selecting, .reach = Expand(selecting)});
-  for (const Reaching& quota : *room->reach) Find(quota.name)->rooms.insert(room.get());
+  for (const Reaching& quota : *room->reach) At(quota.name).rooms.insert(room.get());
   if (connected_) Connect(*room);
   return *room;
 }
@@ -182,19 +194,25 @@ QuotaTree::Room& QuotaTree::RoomOf(const Nodes& selecting) {
 void QuotaTree::Enter(std::string_view ns, Namespace& space, Room& room) {
   room.namespaces.insert(ns);
   space.room = &room;
-  for (const Reaching& quota : *room.reach) ++Find(quota.name)->namespaces;
+  for (const Reaching& quota : *room.reach) ++At(quota.name).namespaces;
 }
 
 void QuotaTree::Leave(std::string_view ns, Namespace& space) {
   Room& room = *std::exchange(space.room, nullptr);
-  room.namespaces.erase(ns);
-  for (const Reaching& quota : *room.reach) --Find(quota.name)->namespaces;
+  CHECK_EQ(room.namespaces.erase(ns), 1U) << "namespace " << ns << " is not in its room";
+  for (const Reaching& quota : *room.reach) {
+    Node& node = At(quota.name);
+    CHECK_GT(node.namespaces, 0U) << quota.name << " reaches namespace " << ns << " uncounted";
+    --node.namespaces;
+  }
   if (!room.namespaces.empty()) return;
   connected_ = false;
-  for (const Reaching& quota : *room.reach) Find(quota.name)->rooms.erase(&room);
+  for (const Reaching& quota : *room.reach) {
+    CHECK_EQ(At(quota.name).rooms.erase(&room), 1U) << quota.name << " does not know a room";
+  }
   // A copy: erase() must not get a key that it destroys.
   const Nodes selecting = room.selecting;
-  rooms_.erase(selecting);
+  CHECK_EQ(rooms_.erase(selecting), 1U) << "a room is not found by the quotas that select it";
 }
 
 // `ns` must be the key in namespaces_: the room keeps a view of it.
@@ -234,7 +252,7 @@ void QuotaTree::Relink(Mutation& mutation) {
     Node* const node = Find(name);
     if (node == nullptr || node->place == nullptr) continue;
     const Lineage::Member* const up = node->place->up;
-    Node* const above = up == nullptr ? nullptr : Find(up->name);
+    Node* const above = up == nullptr ? nullptr : &At(up->name);
     if (node->above == above) continue;
     Hang(*node, above, mutation);
     mutation.NoteChildren(*node);
@@ -250,13 +268,15 @@ void QuotaTree::Renew(Room& room, Mutation& mutation) {
   connected_ = false;
   for (const std::string_view ns : room.namespaces) mutation.Note(ns, &room);
   for (const Reaching& quota : *room.reach) {
-    Node& node = *Find(quota.name);
-    node.rooms.erase(&room);
+    Node& node = At(quota.name);
+    CHECK_EQ(node.rooms.erase(&room), 1U) << node.name << " does not know a room";
+    CHECK_GE(node.namespaces, room.namespaces.size())
+        << node.name << " reaches more than it counts";
     node.namespaces -= room.namespaces.size();
   }
   room.reach = std::move(reach);
   for (const Reaching& quota : *room.reach) {
-    Node& node = *Find(quota.name);
+    Node& node = At(quota.name);
     node.rooms.insert(&room);
     node.namespaces += room.namespaces.size();
   }

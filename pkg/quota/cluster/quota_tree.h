@@ -121,6 +121,8 @@ class QuotaTree {
   void Renew(Room& room, Mutation& mutation);
   static ResourceList Overpromised(const Node& node);
   [[nodiscard]] Node* Find(std::string_view quota) const;
+  // The same for a quota that must be in the tree.
+  [[nodiscard]] Node& At(std::string_view quota) const;
   void Connect() const;
   void Connect(const Room& room) const;
 

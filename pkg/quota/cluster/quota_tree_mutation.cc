@@ -49,7 +49,7 @@ void QuotaTree::Mutation::CompareGuarantees(const Node& node, const ResourceList
   }
   if (differ.empty()) return;
   for (const Lineage::Member* child : node.place->below) {
-    const ResourceList& guaranteed = tree_.Find(child->name)->guaranteed;
+    const ResourceList& guaranteed = tree_.At(child->name).guaranteed;
     const auto concerned = [&](const auto& entry) { return differ.Find(entry.first) != nullptr; };
     if (std::ranges::any_of(guaranteed, concerned)) quotas_.insert(child->name);
   }

@@ -11,7 +11,7 @@ std::string_view QuotaTree::RegionOf(std::string_view ns) const {
   const Reach& reach = QuotasOf(ns);
   if (reach.empty()) return "";
   if (!connected_) Connect();
-  return Find(reach.back().name)->Region()->name;
+  return At(reach.back().name).Region()->name;
 }
 
 // Union-find over the rooms: all quotas of a room are in one region. A region is named after its
@@ -24,8 +24,8 @@ void QuotaTree::Connect() const {
 
 void QuotaTree::Connect(const Room& room) const {
   for (const Reaching& quota : *room.reach) {
-    Node* one = Find(quota.name)->Region();
-    Node* other = Find(room.reach->back().name)->Region();
+    Node* one = At(quota.name).Region();
+    Node* other = At(room.reach->back().name).Region();
     if (other->name < one->name) std::swap(one, other);
     other->region = one;
   }
@@ -65,7 +65,7 @@ void QuotaTree::Limit(Node& node, const ResourceList& hard, ResourceList guarant
 }
 
 std::string_view QuotaTree::SetPromised(std::string_view quota, ResourceList promised) {
-  Node& node = *Find(quota);
+  Node& node = At(quota);
   if (node.promised == promised) return "";
   if (node.above != nullptr) {
     node.above->promised_below.Add(node.promised, -1);
@@ -108,7 +108,7 @@ std::optional<QuotaTree::Flaw> QuotaTree::FlawOf(std::string_view quota) const {
     return Flaw{"ParentCycle", "its parents lead back to it: " + CycleOf(lineage_, place)};
   }
   if (place.up == nullptr) return std::nullopt;
-  const Node& parent = *Find(place.up->name);
+  const Node& parent = At(place.up->name);
   ResourceList promised;
   ResourceList limited;
   for (const auto& [resource, amount] : Overpromised(parent)) {
