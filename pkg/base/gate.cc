@@ -8,6 +8,9 @@ Gate::~Gate() { CHECK(inside_ == 0 && waiting_.empty()) << "a gate is destroyed 
 
 bool Gate::TryEnter() {
   if (busy()) return false;
+  // Places are handed over in order, so if the first one waits, all do.
+  CHECK(waiting_.empty() || waiting_.front().inside)
+      << "a place is free, and somebody waits for it";
   ++inside_;
   return true;
 }

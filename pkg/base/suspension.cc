@@ -1,5 +1,7 @@
 #include "pkg/base/suspension.h"
 
+#include <glog/logging.h>
+
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
@@ -36,6 +38,7 @@ Task<void> Suspension::Wait(std::function<void()> on_stop) {
         if (on_stop && slot.is_connected()) {
           slot.assign([on_stop = std::move(on_stop)](asio::cancellation_type) { on_stop(); });
         }
+        CHECK(!sleeper_) << "two coroutines wait for one wake-up, which one of them would miss";
         sleeper_ = std::make_unique<SleeperOf<decltype(handler)>>(std::move(handler));
       },
       asio::use_awaitable);

@@ -1,5 +1,7 @@
 #include "pkg/json/skimmer.h"
 
+#include <glog/logging.h>
+
 #include <utility>
 
 #include "pkg/json/reader.h"
@@ -33,6 +35,7 @@ std::size_t Skimmer::Scan(std::string_view bytes) {
 }
 
 base::Result<Value> Skimmer::Take(std::string_view text) {
+  CHECK(Complete()) << "a document is taken before its end";
   if (!std::exchange(scanned_, false)) return Skim(text, projection_, limits_);
   // An idle watch keeps no memory.
   const std::string wanted = std::exchange(out_, std::string());
@@ -82,6 +85,7 @@ std::size_t Skimmer::Step(std::string_view bytes, std::size_t at) {
       place_ = Place::kValue;
       return at + 1;
     case Place::kNext:
+      CHECK(!open_.empty()) << "something follows the value of a whole document";
       if (c == (open_.back().array ? ']' : '}')) return Close(at);
       if (c != ',') return GiveUp(at);
       place_ = open_.back().array ? Place::kValue : Place::kName;
@@ -158,6 +162,7 @@ std::size_t Skimmer::Close(std::size_t at) {
 }
 
 void Skimmer::EndName(std::string_view quoted) {
+  CHECK(!open_.empty() && !open_.back().array) << "a member of no object";
   const std::string_view name = quoted.substr(1, quoted.size() - 2);
   // An escaped name could be a wanted one. Nobody writes such names: leave it to the parser.
   if (name.find('\\') != std::string_view::npos) {

@@ -1,5 +1,7 @@
 #include "pkg/json/splitter.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 
 #include "pkg/json/skip.h"
@@ -20,6 +22,14 @@ Error TooLarge(std::string_view what, std::size_t max_bytes) {
           .message = std::string(what) + " of more than " + std::to_string(max_bytes) + " bytes"};
 }
 
+// How many of the bytes belong to the value.
+std::size_t TakenOf(std::string_view bytes, Scanner& scanner) {
+  const std::size_t length = scanner.Scan(bytes);
+  CHECK(length > 0 || scanner.Complete()) << "a scanner would be fed the same bytes forever";
+  CHECK_LE(length, bytes.size()) << "a scanner took more than there is";
+  return length;
+}
+
 }  // namespace
 
 Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& sink) {
@@ -35,7 +45,7 @@ Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& 
                      .message = "no JSON document begins at byte " + std::to_string(offset_)};
       }
     }
-    length = scanner().Scan(bytes);
+    length = TakenOf(bytes, scanner());
     if (buffer_.size() + length > max_bytes_) return TooLarge("a document", max_bytes_);
     const std::string_view piece = bytes.substr(0, length);
     bytes.remove_prefix(length);
@@ -57,8 +67,10 @@ Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& 
 
 Result<void> ListSplitter::Feed(std::string_view bytes, const DocumentSink& item) {
   while (!bytes.empty()) {
+    const Place before = place_;
     const Result<std::size_t> consumed = Step(bytes, item);
     if (!consumed) return consumed.error();
+    CHECK(*consumed > 0 || place_ != before) << "a list would be split forever";
     bytes.remove_prefix(*consumed);
     offset_ += *consumed;
   }
@@ -163,7 +175,7 @@ Result<std::size_t> ListSplitter::StepBetweenItems(char c) {
 
 Result<std::size_t> ListSplitter::StepItem(std::string_view bytes, const DocumentSink& item) {
   Scanner& scanner = items_ != nullptr ? *items_ : scanner_;
-  const std::size_t length = scanner.Scan(bytes);
+  const std::size_t length = TakenOf(bytes, scanner);
   const std::string_view piece = bytes.substr(0, length);
   const Result<void> done = scanner.Complete() ? FinishItem(piece, item) : Keep(item_, piece);
   if (!done) return done.error();

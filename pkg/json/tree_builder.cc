@@ -1,12 +1,16 @@
 #include "pkg/json/tree_builder.h"
 
+#include <glog/logging.h>
+
 #include <iterator>
 
 namespace json {
 
 void TreeBuilder::End() {
+  CHECK(!open_.empty()) << "a container ends that did not begin";
   Open done = std::move(open_.back());
   open_.pop_back();
+  CHECK_LE(done.first, parts_.size()) << "a container lost parts to the one inside of it";
   const auto first = parts_.begin() + static_cast<std::ptrdiff_t>(done.first);
   Value container;
   if (done.array) {
@@ -21,6 +25,11 @@ void TreeBuilder::End() {
   parts_.erase(first, parts_.end());
   key_ = std::move(done.key);
   Add(std::move(container));
+}
+
+Value TreeBuilder::Take() {
+  CHECK(open_.empty() && parts_.size() == 1) << "the document is taken before its end";
+  return std::move(parts_.front().second);
 }
 
 }  // namespace json

@@ -39,7 +39,7 @@ class TreeBuilder {
   // position of the first.
   void End();
   // Returns the document, after its last event.
-  [[nodiscard]] Value Take() { return std::move(parts_.front().second); }
+  [[nodiscard]] Value Take();
 
  private:
   struct Open {

@@ -1,5 +1,7 @@
 #include "pkg/leader/elector.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -86,6 +88,7 @@ bool Elector::IsOthers(base::TimePoint now) const {
 }
 
 void Elector::OnRead(base::TimePoint now, const std::optional<LeaseRecord>& stored) {
+  CHECK(todo_ == Todo::kRead) << "the lease was read, and Next() did not ask for it";
   if (stored) {
     Observe(now, *stored);
   } else {
@@ -100,11 +103,14 @@ void Elector::OnRead(base::TimePoint now, const std::optional<LeaseRecord>& stor
 }
 
 void Elector::OnWritten(base::TimePoint now, const LeaseRecord& stored) {
+  CHECK(todo_ == Todo::kWrite) << "the lease was written, and Next() did not ask for it";
+  CHECK(why_lost_.empty()) << "the lease is written again after it was lost: " << why_lost_;
   Observe(now, stored);
   if (stored.holder != options_.identity) return Fail(now);
   const base::TimePoint until = sent_ + options_.renew_deadline;
   // The answer came after the lease ended.
   if (now >= (leads_ ? valid_until_ : until)) return Fail(now);
+  CHECK(!leads_ || until >= valid_until_) << "a renewal shortens the lease: the clock went back";
   leads_ = true;
   valid_until_ = until;
   todo_ = Todo::kWait;
@@ -112,6 +118,7 @@ void Elector::OnWritten(base::TimePoint now, const LeaseRecord& stored) {
 }
 
 void Elector::OnFailed(base::TimePoint now) {
+  CHECK(todo_ != Todo::kWait) << "a request failed that Next() did not ask for";
   // After a failed renewal without a read, read at once: the Lease may only have a newer version.
   const bool look = todo_ == Todo::kWrite && quick_;
   quick_ = false;

@@ -47,6 +47,7 @@ class Table {
   void Remove(Series* series) {
     if (series == nullptr || series->metric == nullptr) return;
     T* const metric = series->metric;
+    CHECK_EQ(series_.count(metric), 1U) << "a series of another registry, or one that was removed";
     series->family->Remove(metric);
     *series = Series{};
     series_.erase(metric);
@@ -198,6 +199,7 @@ class Registry::StepByStep final : public Exposition {
       for (const auto& family : impl_.registry.Collect()) Append(family);
       return !impl_.told.empty();
     }
+    CHECK_LT(told_, impl_.told.size()) << "a step after the last one";
     if (!Tell(impl_.told[told_])) ++told_;
     return told_ < impl_.told.size();
   }
