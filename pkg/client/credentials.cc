@@ -105,6 +105,7 @@ base::Task<void> ExecCredentials::RunOnce() {
 
 void ExecCredentials::Land(Result<void> result) {
   const std::shared_ptr<Flight> flight = std::exchange(flight_, nullptr);
+  CHECK(flight != nullptr) << "an exec credential plugin has ended twice";
   flight->result = std::move(result);
   for (base::Alarm* alarm : flight->waiting) alarm->Wake();
 }

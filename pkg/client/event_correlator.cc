@@ -1,5 +1,7 @@
 #include "pkg/client/event_correlator.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -48,17 +50,24 @@ EventCorrelator::Speaker& EventCorrelator::Find(const ObjectReference& about, ba
     key.append(part).push_back('\n');
   }
   if (const auto found = index_.find(key); found != index_.end()) {
+    CHECK_EQ(found->second->key, key) << "the index leads to the events of another object";
     speakers_.splice(speakers_.begin(), speakers_, found->second);
     return speakers_.front();
   }
   if (speakers_.size() >= options_.objects) {
-    index_.erase(speakers_.back().key);
+    CHECK_EQ(index_.erase(speakers_.back().key), 1U) << "an object without an entry in the index";
     speakers_.pop_back();
   }
   speakers_.push_front(
       {.key = key, .tokens = static_cast<double>(options_.burst), .refilled = now, .said = {}});
   index_.emplace(std::move(key), speakers_.begin());
+  CHECK_EQ(index_.size(), speakers_.size()) << "the index and the objects differ";
   return speakers_.front();
+}
+
+// Each event in the window has cost a token.
+std::size_t EventCorrelator::MostSaid() const {
+  return static_cast<std::size_t>(options_.burst + options_.window / options_.refill + 1);
 }
 
 bool EventCorrelator::Spend(Speaker& speaker, base::TimePoint now) const {
@@ -109,6 +118,7 @@ std::optional<EventWrite> EventCorrelator::Observe(Event event, base::TimePoint 
                             .first = wall,
                             .last = now});
     known = std::prev(speaker.said.end());
+    CHECK_LE(speaker.said.size(), MostSaid()) << "more events are remembered than were allowed";
   }
   ++known->count;
   known->last = now;

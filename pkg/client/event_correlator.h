@@ -67,6 +67,7 @@ class EventCorrelator {
   };
   Speaker& Find(const ObjectReference& about, base::TimePoint now);
   bool Spend(Speaker& speaker, base::TimePoint now) const;
+  [[nodiscard]] std::size_t MostSaid() const;
   std::string NewName(const std::string& object, base::WallTime wall);
 
   EventCorrelatorOptions options_;

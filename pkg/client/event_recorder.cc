@@ -167,6 +167,7 @@ base::Task<void> Recorder::Run() {
 }
 
 base::Task<void> Recorder::SendNext() {
+  CHECK(!queue_.empty()) << "an event is sent, and none is queued";
   paid_until_ = std::max(paid_until_, scheduler_.Now()) + interval_;
   Pending pending = std::move(queue_.front());
   queue_.pop_front();
@@ -223,6 +224,8 @@ void Recorder::Settle(Pending pending, const base::Result<void>& sent, bool last
   // To the front: events of one object keep their order.
   if (last_chance || ++pending.tries >= options_.tries) return Count("unsent");
   queue_.push_front(std::move(pending));
+  // Others were recorded while this one was sent.
+  CHECK_LE(queue_.size(), options_.queue + 1) << "more events are queued than may be";
 }
 
 base::Task<void> Recorder::Flush() {

@@ -1,5 +1,7 @@
 #include "pkg/client/process.h"
 
+#include <glog/logging.h>
+
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -289,6 +291,7 @@ base::Task<Result<int>> Reap(std::shared_ptr<Child> child) {
 
 base::Task<Result<ProcessResult>> RunProcess(asio::any_io_executor executor,
                                              ProcessOptions options) {
+  CHECK(!options.arguments.empty()) << "no program to run";
   Result<std::shared_ptr<Child>> child = Start(executor, options);
   if (!child) co_return child.error();
   asio::steady_timer deadline(executor, options.timeout);
