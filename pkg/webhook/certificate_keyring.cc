@@ -1,5 +1,7 @@
 #include "pkg/webhook/certificate_keyring.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 
 #include "pkg/api/time.h"
@@ -189,6 +191,7 @@ base::Result<Keyring> CarryOut(CertificateAction action, const Keyring& keyring,
   }
   if (action == CertificateAction::kDropOld) {
     next.ca_pem = MadeBy(keyring, cas).cert_pem;
+    CHECK(!next.ca_pem.empty()) << "old CAs are dropped without one that signs";
     return next;
   }
   const auto ca = MakeCa(cas, clocks, policy);

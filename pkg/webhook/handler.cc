@@ -123,7 +123,7 @@ struct Endpoint {
 // The endpoints of all webhooks that there may be, by path: one for each subset of the quota APIs.
 std::map<std::string, Endpoint> EndpointsOf(const std::vector<std::string>& quota_apis,
                                             const std::string& path) {
-  CHECK(quota_apis.size() < 8);
+  CHECK_LT(quota_apis.size(), 8U) << "an endpoint for each subset would be too many";
   std::map<std::string, Endpoint> endpoints;
   for (unsigned subset = 1; subset < 1U << quota_apis.size(); ++subset) {
     std::set<std::string> sharing;
@@ -276,6 +276,7 @@ class ReviewHandler {
         review.operation == Operation::kCreate || review.operation == Operation::kUpdate;
     if (!judged) co_return Answer{};
     const InHand in_hand(in_hand_);
+    CHECK_LE(in_hand_, options_.max_in_hand) << "more reviews are in hand than may be";
     co_return co_await admitter_.Admit(std::move(review), deadline);
   }
 

@@ -109,6 +109,16 @@ bool WebhookKeeper::IsAbsent(std::string_view quota_api, const api::GroupResourc
   return known && !plan_.IsForeign() && !plan_.MaySelect(quota_api, resource, ns);
 }
 
+std::optional<WebhookPlan::Unasked> WebhookKeeper::UnaskedOf(const std::string& quota_api) const {
+  CHECK(options_.manage) << "the stored configuration is not read";
+  return plan_.UnaskedOf(quota_api);
+}
+
+bool WebhookKeeper::IsCaBundleStored(std::string_view pem) const {
+  CHECK(options_.manage) << "the stored configuration is not read";
+  return plan_.IsCaBundleStored(pem);
+}
+
 bool WebhookKeeper::Ready(std::string* why) const {
   if (!options_.manage) return true;
   std::string missing = plan_.Missing();

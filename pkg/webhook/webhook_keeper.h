@@ -98,15 +98,11 @@ class WebhookKeeper final : public informers::CollectionSink {
   [[nodiscard]] bool IsAbsent(std::string_view quota_api, const api::GroupResource& resource,
                               std::string_view ns) const;
   // As WebhookPlan::UnaskedOf(). REQUIRES: manage.
-  [[nodiscard]] std::optional<WebhookPlan::Unasked> UnaskedOf(const std::string& quota_api) const {
-    return plan_.UnaskedOf(quota_api);
-  }
+  [[nodiscard]] std::optional<WebhookPlan::Unasked> UnaskedOf(const std::string& quota_api) const;
   // True if all requests shall pass: WebhookPlan::IsOpen().
   [[nodiscard]] bool IsOpen() const { return plan_.IsOpen(); }
   // True if the stored configuration trusts exactly these certificates. REQUIRES: manage.
-  [[nodiscard]] bool IsCaBundleStored(std::string_view pem) const {
-    return plan_.IsCaBundleStored(pem);
-  }
+  [[nodiscard]] bool IsCaBundleStored(std::string_view pem) const;
   // True if the configuration belongs to another installation. Then this one must write nothing.
   [[nodiscard]] bool IsAnothers() const {
     return options_.manage && !plan_.OtherInstallation().empty();

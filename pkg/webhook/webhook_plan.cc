@@ -1,5 +1,7 @@
 #include "pkg/webhook/webhook_plan.h"
 
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -196,6 +198,11 @@ bool WebhookPlan::IsIn(const Namespaces& namespaces, const Place& place) const {
   return all || (labelled && namespaces.label_keys.contains(place.text));
 }
 
+base::TimePoint WebhookPlan::GivenUpAt(const State& state) const {
+  CHECK(state.unwanted_since) << "a rule is given up that is wanted";
+  return *state.unwanted_since + options_.grace;
+}
+
 bool WebhookPlan::MayGiveUp(const Rule& rule, const State& state) const {
   const std::string& quota_api = rule.guarded.quota_api;
   const bool will_tell =
@@ -238,6 +245,8 @@ json::Value WebhookPlan::Desired() const {
   std::vector<GuardedResource> others;
   for (const auto& [key, rule] : rules_) {
     if (is_open_) break;
+    CHECK(key == Key(rule.guarded.quota_api, rule.guarded.resource))
+        << "the rule of " << key.second.ToString() << " is kept as that of another resource";
     const bool is_enforced =
         std::ranges::find(options_.quota_apis, key.first) != options_.quota_apis.end();
     GuardedResource& one = (is_enforced ? enforced : others).emplace_back(rule.guarded);

@@ -141,9 +141,8 @@ class WebhookPlan {
     [[nodiscard]] bool IsStoredIn(const Place& place) const;
   };
   using WantedPlaces = std::map<Key, std::set<Place>>;
-  [[nodiscard]] base::TimePoint GivenUpAt(const State& state) const {
-    return *state.unwanted_since + options_.grace;
-  }
+  // REQUIRES: it is not wanted.
+  [[nodiscard]] base::TimePoint GivenUpAt(const State& state) const;
   [[nodiscard]] bool MayGiveUp(const Rule& rule, const State& state) const;
   [[nodiscard]] const Rule* Find(std::string_view quota_api,
                                  const api::GroupResource& resource) const;
