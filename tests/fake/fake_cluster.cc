@@ -105,10 +105,12 @@ class WatchBody final : public http::BodyStream {
              "\"Failure\",\"reason\":\"Expired\",\"code\":410,\"message\":\"too old\"}}\n";
     }
     if (cluster_.held_.contains(resource_) || silences_ != from.silences) return text;
-    for (const auto& event : from.history) {
-      if (event.version <= since_) continue;
-      text += event.line;
-      since_ = event.version;
+    auto event = std::upper_bound(
+        from.history.begin(), from.history.end(), since_,
+        [](std::uint64_t since, const FakeCluster::Event& later) { return since < later.version; });
+    for (; event != from.history.end(); ++event) {
+      text += event->line;
+      since_ = event->version;
     }
     return text;
   }

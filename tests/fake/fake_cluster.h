@@ -99,7 +99,7 @@ class FakeCluster final : public client::ApiClient {
     std::string kind;
     bool namespaced = true;
     std::map<api::ObjectKey, json::Value> objects;
-    std::vector<Event> history;
+    std::vector<Event> history;  // in the order of versions
     std::uint64_t expired_below = 0;
     std::uint64_t cuts = 0;
     std::uint64_t silences = 0;
