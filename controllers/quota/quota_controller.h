@@ -59,6 +59,8 @@ class QuotaController final {
   [[nodiscard]] const ObservedUsage& usage() const { return usage_; }
   [[nodiscard]] const QuotaConditions& conditions() const { return reporter_.conditions(); }
   [[nodiscard]] queue::RunningWork running() const { return queue_.Running(); }
+  // Learns of all changes by itself. A caller may tell it of one once more.
+  [[nodiscard]] UsageListener& changes() { return changes_; }
   // The interfaces for admission.
   [[nodiscard]] admission::QuotaBook& quota_book() { return reservations_; }
   [[nodiscard]] admission::ObjectBook& object_book() { return usage_; }

@@ -164,7 +164,9 @@ quota::Evaluator CustomKind() {
 
 struct TrackedCustom : Tracked {
   explicit TrackedCustom(Stage& on) : Tracked(on, {kPaperGroup, "v1", PaperKind(0)}, CustomKind()) {
-    for (const char* what : {"storage", "cpu", "backup", "iops"}) objects.Limit(PaperName(0, what));
+    for (const char* what : {"storage", "cpu", "backup", "iops"}) {
+      objects.facts().Limit(PaperName(0, what));
+    }
   }
 };
 
@@ -236,7 +238,7 @@ void Recount(int pods) {
     change.after = world.FactsOfFirst();
   };
   Repeat(next, [&] {
-    world.controller.OnUsageChange(world.stage.Pods(), change);
+    world.controller.changes().OnUsageChange(world.stage.Pods(), change);
     scheduler.RunUntilIdle();
   });
   Check(world.stage.server.writes == 1 + kWarmUp + kTimes, "not every change was written");
