@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 struct Cluster {
   base::asio::io_context io{1};
   base::ManualScheduler scheduler{io};
-  controllers::Accounts accounts{scheduler, "us", {}};
+  controllers::Accounts accounts{scheduler, "us", {}, base::Duration()};
   metrics::Registry registry;
   manager::ControllerMetrics metrics{registry, "core"};
 
@@ -22,14 +22,14 @@ struct Cluster {
     quota::Quota quota;
     quota.key = {.ns = "team-a", .name = name};
     quota.uid = "uid-of-" + name;
-    auto& list = accounts.Of(quota).list.emplace();
-    if (objects == 0) return;
+    accounting::ReservationList list;
     accounting::Reservation entry{.by = "us", .n = ++n, .of = "pods"};
     entry.usage.Set("pods", *quota::Quantity::Parse("2"));
     for (std::size_t i = 0; i < objects; ++i) {
       entry.objects.push_back(quota::Uid::FromText(name + std::to_string(i)));
     }
-    list.Add(std::move(entry));
+    if (objects > 0) list.Add(std::move(entry));
+    accounts.Of(quota).list.TakeOurs(list);
   }
   std::string Scrape() {
     controllers::Accounts::Tally tally;
