@@ -35,7 +35,8 @@ json::Value ApplyMergePatch(const json::Value& target, const json::Value& patch)
 Outcome<json::Value> ApplyStrategicMergePatch(const json::Value& target, const json::Value& patch);
 
 // Merges the applied configuration into the object, by a strategic merge for built-in kinds. Fields
-// have no owners: there are no conflicts, and a field that a manager omits stays.
+// have no owners: there are no conflicts, and a field that a manager omits stays. Errors: 400 if it
+// has a directive.
 Outcome<json::Value> ApplyServerSide(const json::Value& target, const json::Value& applied,
                                      bool custom);
 

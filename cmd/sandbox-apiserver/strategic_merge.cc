@@ -119,6 +119,22 @@ Outcome<Value> Merge(const Value& target, const Value& patch, std::string_view p
   return result;
 }
 
+// The name of a member that is a directive; "" if there is none.
+std::string DirectiveIn(const Value& value) {
+  if (const Object* const object = value.AsObject()) {
+    for (const auto& [name, member] : *object) {
+      if (name.starts_with('$')) return name;
+      if (std::string found = DirectiveIn(member); !found.empty()) return found;
+    }
+  }
+  if (const Array* const list = value.AsArray()) {
+    for (const Value& element : *list) {
+      if (std::string found = DirectiveIn(element); !found.empty()) return found;
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 Outcome<Value> ApplyStrategicMergePatch(const Value& target, const Value& patch) {
@@ -131,6 +147,9 @@ Outcome<Value> ApplyServerSide(const Value& target, const Value& applied, bool c
   Value wanted = applied;
   if (Object* meta = wanted.Make({"metadata"}).AsObject()) meta->Erase("managedFields");
   if (custom) return ApplyMergePatch(target, wanted);
+  // They belong to strategic merge patches only.
+  const std::string directive = DirectiveIn(wanted);
+  if (!directive.empty()) return api::BadRequest("unknown field \"" + directive + "\"");
   return ApplyStrategicMergePatch(target, wanted);
 }
 
