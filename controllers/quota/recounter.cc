@@ -279,7 +279,8 @@ Recounter::Outcome Recounter::AfterFailedWrite(const api::ObjectKey& key,
                                                const base::Error& error) {
   if (error.Is(base::ErrorCode::kNotFound)) return {};  // the watch will show the deletion
   if (error.Is(base::ErrorCode::kConflict)) return {.result = "conflict", .failed = true};
-  if (!error.Is(base::ErrorCode::kCancelled)) {
+  const bool gone = quotas_.store().Find(key) == nullptr;
+  if (!gone && !error.Is(base::ErrorCode::kCancelled)) {
     quotas_.log().Set("status of", key.ToString(), error.message);
   }
   return {.result = "error", .failed = true};

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
 #include "pkg/client/api_error.h"
 
@@ -58,14 +57,14 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
   const base::Error error = answer ? base::Error() : answer.error();
   // A charge for admission is written by any replica, and while nothing else is to be written. So
   // refusals are noted here, and not where recounts fail.
-  if (answer || client::IsRefusedForGood(error)) {
+  Account* const account = quotas_.accounts().Find(quota);
+  if (account != nullptr && (answer || client::IsRefusedForGood(error))) {
     quotas_.log().Set("status of", quota.key.ToString(), error.message);
     reporter_.OnWrite(quota.key, error.message);
   }
   // A recount is decided again from the stored state, whatever became of this one.
   const bool finds = !answer && (IsMoved(error) || (write->reserved && MayBeWritten(error)));
   const std::uint64_t entry = write->reserved ? write->list.entries().back().n : 0;
-  Account* const account = quotas_.accounts().Find(quota);
   // The watch often shows what was written instead before the conflict is answered. A watch that
   // lags shows versions that are not the newest, so the quota is read after the next conflict.
   const bool unread = finds && error.Is(base::ErrorCode::kConflict) && account != nullptr &&

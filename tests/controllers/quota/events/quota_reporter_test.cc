@@ -158,6 +158,30 @@ TEST_CASE("quota reporter: a status that a policy forbids is reported, and its e
   CHECK(f.Used("frozen") == "pods=0");
 }
 
+TEST_CASE("quota reporter: a refused write of a deleted quota says nothing about the next one",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "PATCH") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kForbidden,
+                       .message = "PATCH 403 Forbidden: cannot patch",
+                       .http_status = 403};
+  };
+  f.cluster.patch_delay = 500ms;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "5"}}));
+  f.RunFor(200ms);  // the write is on its way
+  f.cluster.Delete(kQuotas, "team-a", "q");
+  f.RunFor(5s);
+  REQUIRE(f.cluster.writes.size() == 1);
+  Heal(f);
+  json::Value next = MakeQuota("q", {{"pods", "5"}});
+  next.Make({"metadata", "uid"}) = "another";
+  f.cluster.Put(kQuotas, next);
+  f.RunFor(5s);
+  CHECK(f.Used("q") == "pods=0");
+  CHECK(f.events.Texts().empty());
+}
+
 TEST_CASE("quota reporter: a write that only comes too late or too often is not reported",
           "[controllers]") {
   const int status = GENERATE(401, 409, 429, 500, 503);
