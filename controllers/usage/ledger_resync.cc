@@ -87,6 +87,7 @@ base::Task<base::Result<void>> LedgerResync::ReadSuspects(SharedDrift drift) {
   }
   if (lists.size() > kMostLists) lists = {list_};
   for (const informers::ReflectorOptions& list : lists) {
+    if (drift_ != drift) co_return base::Result<void>();
     const auto read = co_await informers::ListAll(
         *context_.client, *context_.scheduler, list,
         [this, &drift](const json::Value& object) { TakeRead(drift, object); }, [] {});

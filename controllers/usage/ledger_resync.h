@@ -18,8 +18,8 @@ namespace controllers {
 class LedgerResync {
  public:
   // kVersions compares versions, and reads objects in full if they differ. kWhole reads all objects
-  // in full, and makes the facts of the same version anew: after the wall clock was set, or for
-  // names that facts lack.
+  // in full, and makes the facts of the same version anew: after the wall clock was set, for
+  // names that facts lack, or after the rules of the server changed.
   enum class Depth : std::uint8_t { kVersions, kWhole };
   // The objects of the ledger. `count` puts one into it, and reports what that changes.
   struct Objects {

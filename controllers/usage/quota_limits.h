@@ -49,7 +49,7 @@ class QuotaLimits {
   // because of their classes.
   [[nodiscard]] std::set<api::GroupResource> LimitedBy(const quota::ResourceList& hard) const;
   // The namespaces in which quotas limit the resource. Empty unless `by_namespace`. Valid until a
-  // quota is added or removed.
+  // quota is added or removed, or OnEvaluator().
   [[nodiscard]] const LimitedNamespaces& NamespacesOf(const api::GroupResource& resource) const;
 
  private:
