@@ -2,8 +2,8 @@
 
 #include <glog/logging.h>
 
-#include <algorithm>
 #include <random>
+#include <utility>
 
 #include "informers/collection_requests.h"
 #include "informers/lister.h"

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "informers/reflector.h"
 #include "pkg/base/reminder.h"

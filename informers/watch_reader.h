@@ -3,9 +3,11 @@
 // Reads the events of one open watch until its stream ends, for whatever reason. Frequent events
 // are read together (event_crowd.h), and other coroutines run in between (give_way.h). One thread.
 
-#include <cstdint>
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "informers/reflector_fsm.h"
 #include "informers/watch_event.h"

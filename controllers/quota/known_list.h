@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "controllers/quota/own_reservations.h"
 #include "pkg/accounting/reservation_list.h"

@@ -4,7 +4,6 @@
 
 #include "pkg/accounting/timing.h"
 #include "pkg/api/resource_version.h"
-#include "pkg/client/api_error.h"
 
 namespace controllers {
 namespace {
@@ -32,7 +31,7 @@ ObservedQuotas::ObservedQuotas(const TrackingContext& context, const quota::Quot
       log_(api.name, scheduler_),
       store_(api.name, listener, api.form),
       metrics_(NewInformerMetrics(context, context.name + "-quotas", api.resource)),
-      quotas_(NewReflector(context, api.resource, api.fields, metrics_.get(), store_)) {}
+      reflector_(NewReflector(context, api.resource, api.fields, metrics_.get(), store_)) {}
 
 base::Task<base::Result<quota::Quota>> ObservedQuotas::Read(quota::Quota quota,
                                                             base::TimePoint deadline) {
@@ -64,7 +63,7 @@ base::Task<base::Result<quota::Quota>> ObservedQuotas::Read(quota::Quota quota,
 // Until everything is listed again, each answer proves the same restore once more. A list of a
 // million objects takes a while, and must not start over.
 void ObservedQuotas::OnPutBack() {
-  const std::string& shown = quotas_->state().resource_version;
+  const std::string& shown = reflector_->state().resource_version;
   const base::TimePoint now = scheduler_.Now();
   const bool lately = put_back_at_ && now - *put_back_at_ < kRelistsAgain;
   if (lately || (put_back_at_ && put_back_from_ == shown)) return;
@@ -73,12 +72,12 @@ void ObservedQuotas::OnPutBack() {
   LOG(WARNING) << "the API server was restored to an earlier state; listing everything again"
                << " quota_api=" << api_.name << " version=" << shown;
   refreshed_.clear();
-  quotas_->Relist();
+  reflector_->Relist();
   on_restored_();
 }
 
 bool ObservedQuotas::Current() const {
-  const informers::ReflectorState& state = quotas_->state();
+  const informers::ReflectorState& state = reflector_->state();
   if (!store_.synced() || state.trouble) return false;
   // A watch that was opened after a gap must first show what happened in the gap, or that it
   // cannot.
@@ -103,7 +102,7 @@ base::Task<base::Result<void>> ObservedQuotas::Refresh(std::string ns, base::Tim
     co_return base::Result<void>();
   }
   client::ApiRequest request{.path = api_.resource.Path(ns), .timeout = TimeUntil(deadline, now)};
-  const std::string known = quotas_->state().resource_version;
+  const std::string known = reflector_->state().resource_version;
   const std::vector<StoredVersion> before = StoredIn(ns);
   const auto answer = co_await client::DoJson(client_, std::move(request));
   if (!answer) co_return answer.error();
@@ -115,7 +114,7 @@ base::Task<base::Result<void>> ObservedQuotas::Refresh(std::string ns, base::Tim
   const std::string version(answer->StringAt({"metadata", "resourceVersion"}));
   const bool restored = api::IsKnownOlder(version, known);
   if (restored) OnPutBack();
-  const bool unmoved = quotas_->state().resource_version == known && StoredIn(ns) == before;
+  const bool unmoved = reflector_->state().resource_version == known && StoredIn(ns) == before;
   TakeList({now, version}, ns, *list, restored && unmoved);
   co_return base::Result<void>();
 }
@@ -141,7 +140,7 @@ void ObservedQuotas::TakeList(Listed listed, const std::string& ns, const json::
     return other.empty() || api::IsOlderVersion(version, other) == std::optional(false);
   };
   const bool newest = (last == refreshed_.end() || covers(last->second.version)) &&
-                      (true_if_older || covers(quotas_->state().resource_version));
+                      (true_if_older || covers(reflector_->state().resource_version));
   if (newest) {
     store_.Replace(ns, quotas, true_if_older);
   } else {

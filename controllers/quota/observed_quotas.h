@@ -38,7 +38,7 @@ class ObservedQuotas {
                  QuotaListener& listener, std::function<void()> on_restored);
 
   // Watches until cancelled.
-  base::Task<void> Run() { return quotas_->Run(); }
+  base::Task<void> Run() { return reflector_->Run(); }
 
   [[nodiscard]] const quota::QuotaApi& api() const { return api_; }
   [[nodiscard]] QuotaStore& store() { return store_; }
@@ -52,11 +52,11 @@ class ObservedQuotas {
 
   // Why the quotas cannot be listed or watched now; nullopt: nothing fails.
   [[nodiscard]] const std::optional<base::Error>& trouble() const {
-    return quotas_->state().trouble;
+    return reflector_->state().trouble;
   }
   // The version up to which the watch has shown the quotas.
   [[nodiscard]] const std::string& shown_version() const {
-    return quotas_->state().resource_version;
+    return reflector_->state().resource_version;
   }
   // True if the quotas are listed and watched: the store lags only by the delay of an event.
   [[nodiscard]] bool Current() const;
@@ -91,7 +91,7 @@ class ObservedQuotas {
   QuotaStore store_;
   OwnNamespace own_namespace_{store_};
   std::unique_ptr<metrics::InformerMetrics> metrics_;
-  std::unique_ptr<informers::Reflector> quotas_;
+  std::unique_ptr<informers::Reflector> reflector_;
   // namespaces that were read live while not Current()
   std::unordered_map<std::string, Listed> refreshed_;
   // The last time that OnPutBack() listed again, and the version of the quotas' watch then.

@@ -32,8 +32,8 @@ namespace controllers {
 class QuotaChanges final : public QuotaListener, public UsageListener {
  public:
   // Quotas to recount go into `queue`, and their conditions are checked by `reporter`. `cluster` is
-  // null if the quotas are namespaced. All references must outlive it. They are not used before the
-  // first call.
+  // null if the quotas are namespaced. All references must outlive Run() and every other call. They
+  // are not used before the first call.
   QuotaChanges(base::Scheduler& scheduler, const QuotaControllerOptions& options,
                ObservedQuotas& quotas, Tracker& tracker, const ObservedUsage& usage,
                queue::AsyncQueue<api::ObjectKey>& queue, QuotaReporter& reporter,
@@ -48,7 +48,7 @@ class QuotaChanges final : public QuotaListener, public UsageListener {
         cluster_(cluster),
         wake_(scheduler.NewAlarm()) {}
 
-  // `listener` is told of changes until Run() returns. Call it before Run().
+  // As QuotaController::SetClusterListener().
   void SetClusterListener(ClusterListener* listener) { listener_ = listener; }
 
   void OnQuota(const quota::Quota* before, const quota::Quota* after) override;
@@ -63,6 +63,11 @@ class QuotaChanges final : public QuotaListener, public UsageListener {
   void ChangeEvaluator(const api::GroupResource& resource, const std::function<void()>& change);
   // The hooks of ClusterReach.
   [[nodiscard]] ClusterReach::Hooks ReachHooks();
+  // Which quotas reach a namespace.
+  [[nodiscard]] const Reach& reach() const {
+    if (cluster_) return cluster_->reach;
+    return quotas_.own_namespace();
+  }
 
   void RecountAll() { Pending().recount_all = true; }
   void ReportAll() { Pending().report_all = true; }
@@ -86,10 +91,6 @@ class QuotaChanges final : public QuotaListener, public UsageListener {
   // The parents whose children are being enqueued, and the last child that was.
   using Telling = std::map<std::string, std::string>;
 
-  [[nodiscard]] const Reach& reach() const {
-    if (cluster_) return cluster_->reach;
-    return quotas_.own_namespace();
-  }
   void NoticeConstraints();
   Changes& Pending();  // the changes for the next walk
   void Visit(const quota::Quota& quota, const Changes& changes);

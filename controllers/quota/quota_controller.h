@@ -44,10 +44,7 @@ class QuotaController final {
   [[nodiscard]] const QuotaStore& store() const { return quotas_.store(); }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] const Accounts& accounts() const { return quotas_.accounts(); }
-  [[nodiscard]] const Reach& reach() const {
-    if (cluster_) return cluster_->reach;
-    return quotas_.own_namespace();
-  }
+  [[nodiscard]] const Reach& reach() const { return changes_.reach(); }
   // Where ClusterQuotas limit each resource; null if the quotas are namespaced.
   [[nodiscard]] const quota::LimitedPlaces* places() const {
     return cluster_ == nullptr ? nullptr : &cluster_->reach.places();

@@ -74,7 +74,7 @@ class Recounter {
   void AddFurther(const quota::Quota& quota, Account& account, const QuotaCount& count,
                   const std::vector<std::string>& unguarded, Recount& recount) const;
   [[nodiscard]] base::TimePoint EarliestWrite(const Account& account) const;
-  // Account::paid_until after one more write.
+  // StatusWrites::paid_until after one more write.
   [[nodiscard]] base::TimePoint PaidUntil(const Account& account) const;
   base::Task<Outcome> Lead(quota::Quota quota, QuotaCount count, bool takes_back);
   base::Task<Outcome> WriteRecount(Recount recount, QuotaCount count);

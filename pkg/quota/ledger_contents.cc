@@ -95,7 +95,6 @@ base::Result<SumOfContents> Contents::Sum(const FactsPool& pool, const SumQuesti
       kept_.erase(std::ranges::max_element(kept_, {}, &Kept::unread));
     }
     kept_.push_back({.sum = std::move(sum), .audit = audit.number});
-    CHECK_LE(kept_.size(), kMostKept) << "too many kept sums";
     return read;
   }
   found->unread = 0;

@@ -64,7 +64,6 @@ void UidTable::Insert(const Uid& uid, std::uint32_t value, std::uint8_t mark, Ve
   if (IsFull(size_ + 1, capacity_)) {
     Rehash(std::max(kLeastCapacity, capacity_ + capacity_ / 2));
   }
-  CHECK_LT(size_, capacity_) << "no slot is left for an object";
   Place(uid, value, mark, version, name);
   ++size_;
 }
