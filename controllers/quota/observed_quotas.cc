@@ -63,7 +63,7 @@ base::Task<base::Result<quota::Quota>> ObservedQuotas::Read(quota::Quota quota,
 // Until everything is listed again, each answer proves the same restore once more. A list of a
 // million objects takes a while, and must not start over.
 void ObservedQuotas::OnPutBack() {
-  const std::string& shown = reflector_->state().resource_version;
+  const std::string& shown = shown_version();
   const base::TimePoint now = scheduler_.Now();
   const bool lately = put_back_at_ && now - *put_back_at_ < kRelistsAgain;
   if (lately || (put_back_at_ && put_back_from_ == shown)) return;
@@ -102,7 +102,7 @@ base::Task<base::Result<void>> ObservedQuotas::Refresh(std::string ns, base::Tim
     co_return base::Result<void>();
   }
   client::ApiRequest request{.path = api_.resource.Path(ns), .timeout = TimeUntil(deadline, now)};
-  const std::string known = reflector_->state().resource_version;
+  const std::string known = shown_version();
   const std::vector<StoredVersion> before = StoredIn(ns);
   const auto answer = co_await client::DoJson(client_, std::move(request));
   if (!answer) co_return answer.error();
@@ -114,7 +114,7 @@ base::Task<base::Result<void>> ObservedQuotas::Refresh(std::string ns, base::Tim
   const std::string version(answer->StringAt({"metadata", "resourceVersion"}));
   const bool restored = api::IsKnownOlder(version, known);
   if (restored) OnPutBack();
-  const bool unmoved = reflector_->state().resource_version == known && StoredIn(ns) == before;
+  const bool unmoved = shown_version() == known && StoredIn(ns) == before;
   TakeList({now, version}, ns, *list, restored && unmoved);
   co_return base::Result<void>();
 }
@@ -140,7 +140,7 @@ void ObservedQuotas::TakeList(Listed listed, const std::string& ns, const json::
     return other.empty() || api::IsOlderVersion(version, other) == std::optional(false);
   };
   const bool newest = (last == refreshed_.end() || covers(last->second.version)) &&
-                      (true_if_older || covers(reflector_->state().resource_version));
+                      (true_if_older || covers(shown_version()));
   if (newest) {
     store_.Replace(ns, quotas, true_if_older);
   } else {
