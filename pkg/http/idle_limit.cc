@@ -61,7 +61,7 @@ base::Task<void> IdleLimit::Connection::WaitForRoom() {
 
 bool IdleLimit::Connection::HasRoom() {
   std::list<Connection*>& idle = place_->second.idle;
-  const base::TimePoint lately = limit_.scheduler_.Now() - kLately;
+  const base::TimePoint lately = limit_.scheduler_.Now() - limit_.bounds_.lately;
   while (!idle.empty() && idle.front()->since_ < lately) {
     idle.front()->idle_ = false;
     idle.pop_front();

@@ -29,12 +29,9 @@ namespace http {
 
 class IdleLimit {
  public:
-  // An idle connection counts for this time.
-  static constexpr std::chrono::milliseconds kLately{200};
-
   static_assert(IdleBounds().quiet < IdleBounds().longest_wait,
                 "a quiet client is noticed before its answers have waited for long");
-  static_assert(IdleBounds().longest_wait < kLately,
+  static_assert(IdleBounds().longest_wait < IdleBounds().lately,
                 "what is idle when an answer begins to wait still counts when it is sent");
 
   // The scheduler must outlive this.

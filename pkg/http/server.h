@@ -35,6 +35,8 @@ struct IdleBounds {
   std::chrono::milliseconds longest_wait{40};  // of an answer
   // A client that neither sent a request nor got an answer for this time has no more requests yet.
   std::chrono::milliseconds quiet{10};
+  // A connection counts as idle for this time.
+  std::chrono::milliseconds lately{200};
 };
 
 struct ServerOptions {

@@ -137,7 +137,7 @@ TEST_CASE("a review alone never waits for connections that are idle for long") {
   Clients clients(2);
   for (int server = 0; server < 3; ++server) {
     clients.Answer(clients.Ask(2, "10.0.0.1"));
-    clients.RunFor(IdleLimit::kLately + 1ms);
+    clients.RunFor(http::IdleBounds().lately + 1ms);
   }
   REQUIRE(clients.left() == 6);
   const std::size_t one = clients.Ask("10.0.0.1");

@@ -33,10 +33,10 @@ std::string Post(std::size_t bytes) {
 }
 
 // A server that keeps one idle connection of an address. The others wait until a connection leaves,
-// for no test lasts an hour.
+// however slowly the test runs: no test lasts an hour.
 struct Waits {
   Waits() {
-    loopback.options.idle = {.most = 1, .longest_wait = 1h, .quiet = 1h};
+    loopback.options.idle = {.most = 1, .longest_wait = 1h, .quiet = 1h, .lately = 2h};
     loopback.handler = [this](const http::Request&, const http::Peer&,
                               http::ResponseWriter& writer) -> Task<void> {
       ++asked;
