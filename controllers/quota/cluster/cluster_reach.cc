@@ -1,23 +1,15 @@
 #include "controllers/quota/cluster/cluster_reach.h"
 
-#include <glog/logging.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "pkg/accounting/timing.h"
-#include "pkg/api/object_meta.h"
-#include "pkg/api/resource_version.h"
 
 namespace controllers {
 namespace {
 
 // Each namespace is matched with all quotas.
 constexpr int kMatchedAStep = 32;
-// Names that are compared with a list in one turn of the event loop.
-constexpr int kNamespacesAStep = 256;
-
-const api::GroupVersionResource kAllNamespaces{"", "v1", "namespaces"};
 
 }  // namespace
 
@@ -26,14 +18,15 @@ ClusterReach::ClusterReach(const TrackingContext& context, Hooks hooks)
       hooks_(std::move(hooks)),
       tasks_(context_.executor),
       wake_(context_.scheduler->NewAlarm()),
-      metrics_(NewInformerMetrics(context_, context_.name + "-namespaces", kAllNamespaces)),
-      started_(context_.scheduler->Now()) {
-  reflector_ = NewReflector(context_, kAllNamespaces, {"metadata.labels"}, metrics_.get(), *this);
-}
+      started_(context_.scheduler->Now()),
+      watch_(context_,
+             {.on_namespace = [this](const std::string& ns,
+                                     Labels labels) { OnNamespace(ns, std::move(labels)); },
+              .on_state = [this] { hooks_.on_state(); }}) {}
 
 base::Task<void> ClusterReach::Run() {
   co_await base::DeferCancellation();
-  tasks_.Spawn("namespaces", [this] { return reflector_->Run(); });
+  tasks_.Spawn("namespaces", [this] { return watch_.Run(); });
   while (!co_await base::Stopping()) {
     if (!quotas_synced_ || waiting_.empty()) {
       co_await wake_->WaitUntil(base::TimePoint::max());
@@ -49,62 +42,6 @@ base::Task<void> ClusterReach::Run() {
   }
   tasks_.Cancel();
   co_await tasks_.Join();
-}
-
-void ClusterReach::Relist() {
-  sync_state_.OnRelist();
-  reflector_->Relist();
-}
-
-const api::GroupVersionResource& ClusterReach::resource() const { return kAllNamespaces; }
-
-void ClusterReach::BeginList() {
-  sync_state_.OnListBegins();
-  ++list_;
-  // Versions from before this list may come from before a restore of the server.
-  newest_.clear();
-  swept_.clear();
-}
-
-void ClusterReach::Upsert(const json::Value& object) {
-  const std::string name(api::Name(object));
-  const json::Value* const labels = object.At({"metadata", "labels"});
-  api::RaiseVersion(newest_, api::ResourceVersion(object));
-  names_[name] = list_;
-  OnNamespace(name, labels != nullptr ? *labels : json::Value());
-}
-
-void ClusterReach::Remove(const json::Value& object) {
-  const std::string name(api::Name(object));
-  api::RaiseVersion(newest_, api::ResourceVersion(object));
-  if (names_.erase(name) > 0) OnNamespace(name, std::nullopt);
-}
-
-bool ClusterReach::SweepSome() {
-  auto at = names_.upper_bound(swept_);
-  for (int i = 0; i < kNamespacesAStep && at != names_.end(); ++i) {
-    swept_ = at->first;
-    if (at->second == list_) {
-      ++at;
-    } else {
-      at = names_.erase(at);
-      OnNamespace(swept_, std::nullopt);
-    }
-  }
-  return at != names_.end();
-}
-
-void ClusterReach::EndList() {
-  while (SweepSome()) continue;
-  if (sync_state_.OnListEnds()) {
-    LOG(INFO) << "namespaces listed quota_api=" << context_.name << " namespaces=" << names_.size();
-  }
-  hooks_.on_state();
-}
-
-void ClusterReach::OnState() {
-  sync_state_.OnState(context_.scheduler->Now(), reflector_->state());
-  hooks_.on_state();
 }
 
 void ClusterReach::OnQuota(const quota::Quota* before, const quota::Quota* after) {
@@ -172,7 +109,7 @@ void ClusterReach::Tell(const quota::QuotaTree::Change& change) {
 
 base::TimePoint ClusterReach::BehindUntil(std::string_view quota) const {
   const auto losing = losing_.find(quota);
-  return std::max(sync_state_.BehindUntil(context_.scheduler->Now(), reflector_->state()),
+  return std::max(watch_.BehindUntil(),
                   losing == losing_.end() ? base::TimePoint() : losing->second);
 }
 
@@ -186,9 +123,7 @@ bool ClusterReach::Known(std::string_view ns) const {
   return synced() && !trouble() && tree_.KnowsNamespace(ns);
 }
 
-bool ClusterReach::synced() const {
-  return quotas_synced_ && sync_state_.synced() && waiting_.empty();
-}
+bool ClusterReach::synced() const { return quotas_synced_ && watch_.synced() && waiting_.empty(); }
 
 std::optional<Obstacle> ClusterReach::Incomplete(base::Duration patience) const {
   if (synced()) return std::nullopt;
@@ -201,11 +136,6 @@ std::optional<Obstacle> ClusterReach::Incomplete(base::Duration patience) const 
     obstacle.why = "the namespaces are not listed yet";
   }
   return obstacle;
-}
-
-bool ClusterReach::Reaches(std::string_view version) const {
-  return api::ReachesVersion(newest_, version) ||
-         api::ReachesVersion(reflector_->state().resource_version, version);
 }
 
 }  // namespace controllers

@@ -1,11 +1,10 @@
 #pragma once
 
-// Which namespaces ClusterQuotas reach. Watches the metadata of all namespaces, matches their
-// labels with the selectors of quotas, and reports to which quotas a namespace belongs.
+// Which namespaces ClusterQuotas reach. Matches the labels of all namespaces with the selectors of
+// quotas, and reports to which quotas a namespace belongs.
 //
 // Single-threaded. Run() must have returned before it is destroyed.
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "controllers/quota/base/reach.h"
+#include "controllers/quota/cluster/namespace_watch.h"
 #include "controllers/usage/namespace_labels.h"
 #include "controllers/usage/tracked_resource.h"
 #include "pkg/quota/cluster/limited_places.h"
@@ -23,7 +23,7 @@
 
 namespace controllers {
 
-class ClusterReach final : public Reach, public NamespaceLabels, public informers::CollectionSink {
+class ClusterReach final : public Reach, public NamespaceLabels {
  public:
   struct Hooks {
     // From now on exactly the quotas of these names reach the namespace.
@@ -47,39 +47,34 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
   void SetPromised(const std::string& quota, quota::ResourceList promised);
   // Runs until cancelled.
   base::Task<void> Run();
-  // Lists the namespaces again, because the server was restored to an earlier state.
-  void Relist();
+  // As NamespaceWatch::Relist().
+  void Relist() { watch_.Relist(); }
 
   [[nodiscard]] std::vector<api::ObjectKey> QuotasOf(std::string_view ns) const override;
   [[nodiscard]] bool Known(std::string_view ns) const override;
   // True if the tree has all namespaces and all quotas.
   [[nodiscard]] bool synced() const;
-  [[nodiscard]] const std::optional<base::Error>& trouble() const {
-    return reflector_->state().trouble;
-  }
+  [[nodiscard]] const std::optional<base::Error>& trouble() const { return watch_.trouble(); }
   [[nodiscard]] std::optional<Obstacle> Incomplete(base::Duration patience) const override;
   [[nodiscard]] bool HasShown(std::string_view ns) const override {
     return tree_.KnowsNamespace(ns);
   }
   [[nodiscard]] base::TimePoint BehindUntil(std::string_view quota) const override;
-  [[nodiscard]] const api::GroupVersionResource& resource() const override;
-  [[nodiscard]] std::size_t size() const override { return names_.size(); }
-  [[nodiscard]] std::string Newest() const override { return newest_; }
-  [[nodiscard]] bool Reaches(std::string_view version) const override;
+  [[nodiscard]] const api::GroupVersionResource& resource() const override {
+    return watch_.resource();
+  }
+  [[nodiscard]] std::size_t size() const override { return watch_.size(); }
+  [[nodiscard]] std::string Newest() const override { return watch_.newest(); }
+  [[nodiscard]] bool Reaches(std::string_view version) const override {
+    return watch_.Reaches(version);
+  }
   [[nodiscard]] const quota::QuotaTree& tree() const { return tree_; }
   // Where the quotas limit each resource. Empty without Hooks::limited_by.
   [[nodiscard]] const quota::LimitedPlaces& places() const { return places_; }
   [[nodiscard]] const quota::QuotaTree* quota_tree() const override { return &tree_; }
 
-  void BeginList() override;
-  void Upsert(const json::Value& object) override;
-  void Remove(const json::Value& object) override;
-  bool SweepSome() override;
-  void EndList() override;
-  void OnState() override;
-
  private:
-  using Labels = std::optional<json::Value>;  // nullopt: the namespace is gone
+  using Labels = NamespaceWatch::Labels;
   void OnNamespace(const std::string& ns, Labels labels);
   void Take(const std::string& ns, const Labels& labels);
   void Tell(const quota::QuotaTree::Change& change);
@@ -93,18 +88,10 @@ class ClusterReach final : public Reach, public NamespaceLabels, public informer
   // Quotas that lost a namespace lately, and until when they do not lower `used`.
   std::map<std::string, base::TimePoint, std::less<>> losing_;
   bool quotas_synced_ = false;
-  // The namespaces that were shown, with the number of the list that showed it, or that preceded
-  // its event.
-  std::map<std::string, std::uint64_t> names_;
-  std::uint64_t list_ = 0;
-  std::string newest_;  // the newest version that was shown since the last list began
-  std::string swept_;   // the names up to this one were compared with the list
   base::TaskGroup tasks_;
   std::unique_ptr<base::Alarm> wake_;  // woken when a namespace can be put into the tree
-  std::unique_ptr<metrics::InformerMetrics> metrics_;
-  std::unique_ptr<informers::Reflector> reflector_;
-  base::TimePoint started_{};
-  SyncState sync_state_;
+  const base::TimePoint started_;
+  NamespaceWatch watch_;
 };
 
 }  // namespace controllers
