@@ -1,12 +1,9 @@
 #include "controllers/quota/events/quota_reporter.h"
 
-#include <glog/logging.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "controllers/quota/events/uncounted.h"
-#include "pkg/json/value.h"
 #include "pkg/quota/uncountable_names.h"
 
 namespace controllers {
@@ -21,9 +18,6 @@ constexpr std::chrono::hours kNothingToDo{1};
 constexpr std::chrono::seconds kDiscoveryPatience{10};
 // Quotas that are checked in one turn of the event loop.
 constexpr int kLooksATurn = 16;
-
-// A parent may have thousands of children. Each has its event; the log names some of them.
-constexpr base::BucketOptions kLogLines{.per_second = 0.1, .burst = 10};
 
 // True if the server answered with an error about the resource. 401 is about our credentials, not
 // about the resource.
@@ -53,10 +47,10 @@ QuotaReporter::QuotaReporter(const TrackingContext& context, const quota::QuotaA
       tracker_(tracker),
       server_away_(std::move(server_away)),
       on_told_(std::move(on_told)),
+      announcer_(context, api, options),
       conditions_(PatienceFor(context.reflector.backoff)),
       due_(*context.scheduler),
-      wake_(context.scheduler->NewAlarm()),
-      log_lines_(kLogLines) {
+      wake_(context.scheduler->NewAlarm()) {
   if (!options.unenforced) return;
   // ClusterQuotas have a condition that says so, and their events repeat it.
   const auto look = [this](const api::ObjectKey& key) {
@@ -69,8 +63,7 @@ QuotaReporter::QuotaReporter(const TrackingContext& context, const quota::QuotaA
 void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (after == nullptr) {
     conditions_.Forget(before->uid);
-    unreadable_.erase(before->key);
-    unwritable_.erase(before->key);
+    failures_.erase(before->key);
     return;
   }
   const bool respecified = before == nullptr || before->hard != after->hard ||
@@ -82,7 +75,8 @@ void QuotaReporter::OnQuota(const quota::Quota* before, const quota::Quota* afte
   if (respecified || force(*before) != force(*after)) LookSoon(after->key);
   if (before == nullptr || before->status == after->status) return;
   if (api_.part_of) return;  // the controller of the whole says so
-  if (const auto exceeded = BecameExceeded(before->status, *after)) Say(*after, *exceeded);
+  if (const auto exceeded = BecameExceeded(before->status, *after))
+    announcer_.Say(*after, *exceeded);
 }
 
 void QuotaReporter::OnResourceState() {
@@ -91,24 +85,34 @@ void QuotaReporter::OnResourceState() {
 }
 
 void QuotaReporter::OnCount(const api::ObjectKey& key, std::vector<Obstacle> unreadable) {
-  const auto known = unreadable_.find(key);
-  if (known == unreadable_.end() ? unreadable.empty() : known->second == unreadable) return;
-  if (unreadable.empty()) {
-    unreadable_.erase(known);
-  } else {
-    unreadable_[key] = std::move(unreadable);
-  }
+  if (FailuresOf(key).unreadable == unreadable) return;
+  Failures failures = FailuresOf(key);
+  failures.unreadable = std::move(unreadable);
+  Note(key, std::move(failures));
   LookSoon(key);
 }
 
 void QuotaReporter::OnWrite(const api::ObjectKey& key, const std::string& refused) {
-  const bool before = unwritable_.contains(key);
-  if (refused.empty()) {
-    unwritable_.erase(key);
+  if (FailuresOf(key).unwritable == refused) return;
+  Failures failures = FailuresOf(key);
+  const bool changes = failures.unwritable.empty() || refused.empty();
+  failures.unwritable = refused;
+  Note(key, std::move(failures));
+  if (changes) LookSoon(key);
+}
+
+const QuotaReporter::Failures& QuotaReporter::FailuresOf(const api::ObjectKey& key) const {
+  static const Failures kNone;
+  const auto known = failures_.find(key);
+  return known == failures_.end() ? kNone : known->second;
+}
+
+void QuotaReporter::Note(const api::ObjectKey& key, Failures failures) {
+  if (failures == Failures()) {
+    failures_.erase(key);
   } else {
-    unwritable_[key] = refused;
+    failures_[key] = std::move(failures);
   }
-  if (before == refused.empty()) LookSoon(key);
 }
 
 void QuotaReporter::LookSoon(const api::ObjectKey& key) {
@@ -153,13 +157,12 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
   const base::TimePoint now = Now();
   bool told = false;
   const auto say = [&](const Announcement& announcement) {
-    const bool said = Say(*quota, announcement);
+    const bool said = announcer_.Say(*quota, announcement);
     told = told || said;
     return said;
   };
-  const auto unwritable = unwritable_.find(key);
   Flaws flaws{.exempt = options_.exempt->contains(key.ns),
-              .unwritable = unwritable == unwritable_.end() ? "" : unwritable->second,
+              .unwritable = FailuresOf(key).unwritable,
               .not_in_force = NotInForceOf(quota->further_status.Find("conditions"))};
   if (enforcement_ && !api_.form.cluster) {
     const std::string why = enforcement_->WhyNot(*quota).value_or("");
@@ -192,9 +195,7 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
     obstacle.held_out = HeldOut(source, quota.status.used);
     obstacles.push_back(std::move(obstacle));
   }
-  const auto unreadable = unreadable_.find(quota.key);
-  if (unreadable == unreadable_.end()) return obstacles;
-  for (const Obstacle& obstacle : unreadable->second) {
+  for (const Obstacle& obstacle : FailuresOf(quota.key).unreadable) {
     if (!known(obstacle.resource)) obstacles.push_back(obstacle);
   }
   return obstacles;
@@ -215,43 +216,6 @@ Obstacle QuotaReporter::Judge(const UsageSource& source) const {
   if (source.known_absent) return {.kind = Kind::kNotServed};
   if (Now() - source.wanted_since < kDiscoveryPatience) return {};
   return {.kind = Kind::kSilent, .why = "discovery does not answer for its API group"};
-}
-
-bool QuotaReporter::Say(const quota::Quota& quota, const Announcement& announcement) {
-  if (context_.events != nullptr) {
-    if (!options_.Leads() && !announcement.by_any) return false;
-    const bool part = api_.part_of.has_value();
-    const bool recorded = context_.events->Record(
-        {.about = {.api_version = api_.KnownVersion(),
-                   .kind = api_.KnownKind(),
-                   .ns = quota.key.ns,
-                   .name = quota.key.name,
-                   .uid = part ? quota.whole_uid : quota.uid,
-                   .resource_version = part ? "" : quota.resource_version},
-         .type = announcement.type,
-         .reason = announcement.reason,
-         .message = (part ? "limits on names of UsageDefinitions: " : "") + announcement.message});
-    if (!recorded) return false;
-  }
-  if (announcement.logged) Log(quota, announcement);
-  return true;
-}
-
-void QuotaReporter::Log(const quota::Quota& quota, const Announcement& announcement) {
-  if (!log_lines_.Take(Now())) {
-    ++omitted_lines_;
-    return;
-  }
-  const std::size_t omitted = std::exchange(omitted_lines_, 0);
-  const std::string more = omitted == 0 ? "" : " omitted=" + std::to_string(omitted);
-  const std::string text = " quota_api=" + api_.name + " quota=" + quota.key.ToString() +
-                           " reason=" + announcement.reason + more +
-                           " why=" + json::Quote(announcement.message);
-  if (announcement.type == client::EventType::kWarning) {
-    LOG(WARNING) << "a quota is not in force" << text;
-  } else {
-    LOG(INFO) << "a quota is in force again" << text;
-  }
 }
 
 }  // namespace controllers

@@ -1,7 +1,7 @@
 #pragma once
 
-// Sends the events that QuotaConditions decides: names that are stale, recovered, not served or
-// unknown, and limits below the usage.
+// Finds what is wrong with each quota, and announces what QuotaConditions decides: names that are
+// stale, recovered, not served or unknown, and limits below the usage.
 //
 // While the API server is away, which the watch of quotas shows, it reports nothing: every resource
 // fails then, and no single quota is affected. A replica that does not lead checks, but sends
@@ -12,14 +12,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "controllers/quota/base/controller_options.h"
 #include "controllers/quota/base/quota_store.h"
+#include "controllers/quota/events/announcer.h"
 #include "controllers/quota/events/enforcement_watch.h"
 #include "controllers/quota/events/quota_conditions.h"
 #include "controllers/usage/tracker.h"
-#include "pkg/base/token_bucket.h"
 #include "pkg/queue/work_queue.h"
 
 namespace controllers {
@@ -55,12 +56,18 @@ class QuotaReporter {
   [[nodiscard]] EnforcementWatch* enforcement() const { return enforcement_.get(); }
 
  private:
+  struct Failures {
+    std::vector<Obstacle> unreadable;
+    std::string unwritable;  // why the status cannot be written
+
+    bool operator==(const Failures&) const = default;
+  };
   bool LookAtSomeDue();
   void LookAt(const api::ObjectKey& key);
   [[nodiscard]] std::vector<Obstacle> ObstaclesOf(const quota::Quota& quota) const;
   [[nodiscard]] Obstacle Judge(const UsageSource& source) const;
-  bool Say(const quota::Quota& quota, const Announcement& announcement);
-  void Log(const quota::Quota& quota, const Announcement& announcement);
+  [[nodiscard]] const Failures& FailuresOf(const api::ObjectKey& key) const;
+  void Note(const api::ObjectKey& key, Failures failures);
 
   [[nodiscard]] base::TimePoint Now() const { return context_.scheduler->Now(); }
 
@@ -72,15 +79,13 @@ class QuotaReporter {
   std::function<bool()> server_away_;
   std::function<void(const api::ObjectKey& key)> on_told_;
   std::unique_ptr<EnforcementWatch> enforcement_;
+  Announcer announcer_;
   QuotaConditions conditions_;
   queue::WorkQueue<api::ObjectKey> due_;
-  std::map<api::ObjectKey, std::vector<Obstacle>> unreadable_;
-  std::map<api::ObjectKey, std::string> unwritable_;  // why the status cannot be written
+  std::map<api::ObjectKey, Failures> failures_;  // of quotas that have any
   std::unique_ptr<base::Alarm> wake_;
   bool away_ = false;  // whether the server was away at the last check
   base::TimePoint server_since_{};
-  base::TokenBucket log_lines_;
-  std::size_t omitted_lines_ = 0;
 };
 
 }  // namespace controllers
