@@ -141,7 +141,8 @@ base::Task<bool> ObjectReads::IsTaken(std::string collection, std::string name, 
                                             std::min<base::Duration>(left, kLooksUpName)));
   const auto answer = co_await client::DoJson(client_, std::move(request));
   const json::Value* found = answer ? FindNamed(*answer, name) : nullptr;
-  co_return found != nullptr&& quota::Uid::FromText(api::Uid(*found)) != uid;
+  if (found == nullptr) co_return false;
+  co_return quota::Uid::FromText(api::Uid(*found)) != uid;
 }
 
 base::Task<base::Result<ObjectReads::Field>> ObjectReads::ScaleFieldOf(
