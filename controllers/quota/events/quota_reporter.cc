@@ -102,9 +102,9 @@ void QuotaReporter::OnWrite(const api::ObjectKey& key, const std::string& refuse
 }
 
 const QuotaReporter::Failures& QuotaReporter::FailuresOf(const api::ObjectKey& key) const {
-  static const Failures kNone;
+  static const Failures none;
   const auto known = failures_.find(key);
-  return known == failures_.end() ? kNone : known->second;
+  return known == failures_.end() ? none : known->second;
 }
 
 void QuotaReporter::Note(const api::ObjectKey& key, Failures failures) {

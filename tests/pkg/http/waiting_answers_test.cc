@@ -65,6 +65,20 @@ struct Waits {
     co_await Settle();
     co_return connection;
   }
+  // Two connections: the first one is idle, and the answer to a request of the second one waits.
+  struct Two {
+    std::unique_ptr<http::Connection> idle;
+    std::unique_ptr<http::Connection> waiting;
+  };
+  Task<Two> OneWaits(std::size_t bytes) {
+    Two two;
+    two.idle = co_await Idle();
+    CHECK(held() == 0);
+    two.waiting = co_await loopback.Dial();
+    co_await Ask(*two.waiting, Post(bytes));
+    CHECK(answered == 1);
+    co_return two;
+  }
   [[nodiscard]] std::size_t held() { return loopback.server().stats().held_bytes; }
 
   Loopback loopback;
@@ -76,18 +90,15 @@ TEST_CASE("server: an answer beyond the idle bound waits for a request of its ad
           "[http][server]") {
   Waits server;
   server.loopback.Run([&]() -> Task<void> {
-    const auto first = co_await server.Idle();
-    const auto second = co_await server.loopback.Dial();
-    co_await server.Ask(*second, Post(0));
-    CHECK(server.answered == 1);
-    co_await server.Ask(*first, Post(0));
-    const std::string answer = co_await ReadUntil(*second, kEnd);
+    const auto two = co_await server.OneWaits(0);
+    co_await server.Ask(*two.idle, Post(0));
+    const std::string answer = co_await ReadUntil(*two.waiting, kEnd);
     CHECK(Contains(answer, "200 OK"));
     CHECK_FALSE(Contains(answer, "Connection: close"));
     co_await Waits::Settle();
     CHECK(server.answered == 2);
-    second->Close();
-    const std::string last = co_await ReadUntil(*first, kEnd);
+    two.waiting->Close();
+    const std::string last = co_await ReadUntil(*two.idle, kEnd);
     CHECK(Contains(last, "200 OK"));
   });
 }
@@ -96,14 +107,11 @@ TEST_CASE("server: an answer that waits when the server stops says Connection: c
           "[http][server]") {
   Waits server;
   server.loopback.Run([&]() -> Task<void> {
-    const auto first = co_await server.Idle();
-    const auto second = co_await server.loopback.Dial();
-    co_await server.Ask(*second, Post(0));
-    CHECK(server.answered == 1);
+    const auto two = co_await server.OneWaits(0);
     server.loopback.server().Stop(kLong);
-    const std::string nothing = co_await ReadUntil(*first, "");
+    const std::string nothing = co_await ReadUntil(*two.idle, "");
     CHECK(nothing.empty());
-    const std::string answer = co_await ReadUntil(*second, "");
+    const std::string answer = co_await ReadUntil(*two.waiting, "");
     CHECK(Contains(answer, "200 OK"));
     CHECK(Contains(answer, "Connection: close\r\n"));
     CHECK(answer.ends_with(kEnd));
@@ -116,18 +124,14 @@ TEST_CASE("server: an answer that waits holds its own bytes and no others, and k
   Waits server;
   server.loopback.options.max_held_bytes = 100'000;
   server.loopback.Run([&]() -> Task<void> {
-    const auto first = co_await server.Idle();
-    CHECK(server.held() == 0);
-    const auto second = co_await server.loopback.Dial();
-    co_await server.Ask(*second, Post(30'000));
-    CHECK(server.answered == 1);
+    const auto two = co_await server.OneWaits(30'000);
     CHECK(server.held() >= kAnswer);
     CHECK(server.held() <= kAnswer + kHeaders);
     const std::string refused = co_await server.loopback.Talk(Post(60'000));
     CHECK(Contains(refused, "429"));
     CHECK(server.held() >= kAnswer);
-    first->Close();
-    const std::string answer = co_await ReadUntil(*second, kEnd);
+    two.idle->Close();
+    const std::string answer = co_await ReadUntil(*two.waiting, kEnd);
     CHECK(Contains(answer, "200 OK"));
     co_await Waits::Settle();
     CHECK(server.held() == 0);

@@ -82,8 +82,8 @@ TEST_CASE("namespace watch: an event during a list counts as listed", "[controll
 
 TEST_CASE("namespace watch: namespaces that are gone are told of in steps", "[controllers]") {
   Watched f;
-  std::vector<std::string> names;
-  for (int i = 0; i < 600; ++i) names.push_back("ns-" + std::to_string(i));
+  std::vector<std::string> names(600);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = "ns-" + std::to_string(i);
   f.List(names);
   f.watch.BeginList();
   std::size_t steps = 1;
