@@ -36,7 +36,7 @@ class NamespaceWatch final : public informers::CollectionSink {
   [[nodiscard]] const std::optional<base::Error>& trouble() const {
     return reflector_->state().trouble;
   }
-  // The other views as in NamespaceLabels, with what holds for every quota.
+  // As in NamespaceLabels. BehindUntil() holds for every quota.
   [[nodiscard]] base::TimePoint BehindUntil() const;
   [[nodiscard]] const api::GroupVersionResource& resource() const;
   [[nodiscard]] std::size_t size() const { return names_.size(); }

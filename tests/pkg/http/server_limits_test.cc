@@ -81,7 +81,7 @@ TEST_CASE("server: an old connection is closed after its next answer, not before
   loopback.options.max_connection_age = 50ms;
   loopback.Run([&]() -> Task<void> {
     const auto connection = co_await loopback.Dial();
-    // It grows old from when the server has accepted it.
+    // Its age begins when the server accepts it.
     while (loopback.server().stats().connections == 0) co_await Yield();
     const auto nothing = co_await connection->Receive(base::RealClock().Now() + 60ms);
     REQUIRE_FALSE(nothing.has_value());

@@ -5,14 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "pkg/api/object_meta.h"
 #include "tests/controllers/quota/cluster_fixture.h"
 
 namespace namespace_watch_test {
 namespace {
 
 using controllers::NamespaceWatch;
-using namespace std::chrono_literals;
 
 json::Value Namespace(const std::string& name, const std::string& version) {
   return json::Object{{"metadata", json::Object{{"name", name},
