@@ -24,9 +24,9 @@ TEST_CASE("kubectl quota shows what the user may read, and says what is left out
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "1"}}));
-  s.WaitUsed("compute", {{"pods", "0"}});
+  cluster.WaitUsed("compute", {{"pods", "0"}});
   s.Create("deployments", DeploymentOf("web", 2, {{"cpu", "500m"}}));
-  s.WaitUsed("compute", {{"pods", "1"}});
+  cluster.WaitUsed("compute", {{"pods", "1"}});
   cluster.AllowStranger(R"(["", "apps"])", R"(["resourcequotas", "deployments"])");
   const auto stranger = cluster.KubeconfigOfStranger();
   const auto ask = [&](std::vector<std::string> arguments) {

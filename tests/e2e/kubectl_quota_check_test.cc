@@ -12,16 +12,15 @@ TEST_CASE("kubectl quota why says what is lacking, who holds it and what would m
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"requests.cpu", "2"}, {"pods", "9"}}));
-  s.WaitUsed("compute", {{"requests.cpu", "0"}, {"pods", "0"}});
+  cluster.WaitUsed("compute", {{"requests.cpu", "0"}, {"pods", "0"}});
   s.Create("pods", Pod("greedy", {{"cpu", "1500m"}}));
-  s.WaitUsed("compute", {{"requests.cpu", "1500m"}, {"pods", "1"}});
+  cluster.WaitUsed("compute", {{"requests.cpu", "1500m"}, {"pods", "1"}});
   const auto deployment = s.Create("deployments", DeploymentOf("web", 1, {{"cpu", "500m"}}));
   if (!cluster.has_controllers()) {
     s.Create("pods", Owned(Pod("web-1", {{"cpu", "500m"}}), deployment));
   }
   // Only then are more pods wanted. A recount that misses the first ones would admit them.
-  cluster.WaitCounted("2");
-  s.WaitUsed("compute", {{"requests.cpu", "2"}, {"pods", "2"}});
+  cluster.WaitUsed("compute", {{"requests.cpu", "2"}, {"pods", "2"}});
   if (cluster.has_controllers()) {
     Eventually("the Deployment knows its pod", [&]() -> std::string {
       const json::Value web = s.api().Get(s.Path("deployments", "web"));
@@ -66,11 +65,11 @@ TEST_CASE("kubectl quota why names only what makes room", "[e2e][kubectl-quota]"
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("q", {{"persistentvolumeclaims", "1"}, {"pods", "3"}}));
-  s.WaitUsed("q", {{"persistentvolumeclaims", "0"}, {"pods", "0"}});
+  cluster.WaitUsed("q", {{"persistentvolumeclaims", "0"}, {"pods", "0"}});
   s.Create("persistentvolumeclaims", Json(R"({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
       "metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources":
       {"requests": {"storage": "1Gi"}}}})"));
-  s.WaitUsed("q", {{"persistentvolumeclaims", "1"}, {"pods", "0"}});
+  cluster.WaitUsed("q", {{"persistentvolumeclaims", "1"}, {"pods", "0"}});
   const json::Value set = Json(R"({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata":
       {"name": "db"}, "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}},
       "volumeClaimTemplates": [{"metadata": {"name": "own"}, "spec": {"accessModes":
@@ -88,11 +87,11 @@ TEST_CASE("kubectl quota why names only what makes room", "[e2e][kubectl-quota]"
   user.Make({"spec", "volumes"}) =
       Json(R"([{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])");
   s.Create("pods", user);
-  s.WaitUsed("q", {{"persistentvolumeclaims", "1"}, {"pods", "1"}});
+  cluster.WaitUsed("q", {{"persistentvolumeclaims", "1"}, {"pods", "1"}});
   CHECK(room() == raise + "\n");
   // A value that is missing comes first. It does not make room for the claim.
   s.Create("resourcequotas", Quota("memory", {{"limits.memory", "1Gi"}}));
-  s.WaitUsed("memory", {{"limits.memory", "0"}});
+  cluster.WaitUsed("memory", {{"limits.memory", "0"}});
   CHECK(room() ==
         "room: specify limits.memory for: c (at most 1Gi in all missing pods), and raise "
         "persistentvolumeclaims of quota q to 2\n");
@@ -103,7 +102,7 @@ TEST_CASE("kubectl quota check tells what would fit, and charges only changes",
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"requests.cpu", "2"}, {"pods", "4"}}));
-  s.WaitUsed("compute", {{"requests.cpu", "0"}, {"pods", "0"}});
+  cluster.WaitUsed("compute", {{"requests.cpu", "0"}, {"pods", "0"}});
   const auto fits =
       cluster.File("fits.yaml", json::Write(DeploymentOf("web", 3, {{"cpu", "500m"}})));
   const auto yes = cluster.AskHere({"check", "-f", fits});
@@ -125,7 +124,7 @@ TEST_CASE("kubectl quota check tells what would fit, and charges only changes",
   CHECK_THAT(no.output, Contains("must specify requests.cpu for: "));
 
   cluster.MakeDeploymentWithPod("web", "500m");
-  s.WaitUsed("compute", {{"requests.cpu", "500m"}, {"pods", "1"}});
+  cluster.WaitUsed("compute", {{"requests.cpu", "500m"}, {"pods", "1"}});
   if (cluster.has_controllers()) {
     Eventually("only the growth is counted", [&]() -> std::string {
       const auto grown = cluster.AskHere({"check", "-f", fits}).output;
@@ -141,7 +140,7 @@ TEST_CASE("kubectl quota check applies the quotas and LimitRanges of the files f
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("pods", Pod("a", {{"cpu", "500m"}}));
-  cluster.WaitCounted("1");
+  cluster.WaitCounted({{"pods", "1"}});
   const json::Value quota = Quota("compute", {{"pods", "3"}, {"requests.cpu", "2"}});
   const json::Value range = Json(R"({"apiVersion": "v1", "kind": "LimitRange",
       "metadata": {"name": "defaults"},
@@ -162,7 +161,7 @@ TEST_CASE("kubectl quota check applies the quotas and LimitRanges of the files f
   CHECK_THAT(no.output, Contains("compute   pods           1        3       4       3       no, "
                                  "lacks 1\n"));
   s.Create("resourcequotas", quota);
-  s.WaitUsed("compute", {{"pods", "1"}, {"requests.cpu", "500m"}});
+  cluster.WaitUsed("compute", {{"pods", "1"}, {"requests.cpu", "500m"}});
   CHECK(cluster.AskHere({"check", "-f", files(2)}).output == yes.output);
 }
 
@@ -170,7 +169,7 @@ TEST_CASE("kubectl quota check counts the minimum of an autoscaler", "[e2e][kube
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "4"}}));
-  s.WaitUsed("compute", {{"pods", "0"}});
+  cluster.WaitUsed("compute", {{"pods", "0"}});
   json::Value scaler = Json(R"({"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler",
       "metadata": {"name": "web"}, "spec": {"minReplicas": 3, "maxReplicas": 9, "scaleTargetRef":
       {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}})");
@@ -189,7 +188,7 @@ TEST_CASE("kubectl quota check counts the minimum of an autoscaler", "[e2e][kube
       "/apis/autoscaling/v2/namespaces/" + s.ns() + "/horizontalpodautoscalers";
   s.Create("deployments", web);
   s.api().Create(scalers, scaler);
-  s.WaitUsed("compute", {{"pods", "3"}});
+  cluster.WaitUsed("compute", {{"pods", "3"}});
   // Alone in a file, it scales what is stored.
   scaler.Make({"spec", "minReplicas"}) = 5;
   const auto more =

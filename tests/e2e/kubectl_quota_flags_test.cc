@@ -42,7 +42,7 @@ TEST_CASE("kubectl quota takes kubectl's flags with kubectl's meaning", "[e2e][k
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "4"}}));
-  s.WaitUsed("compute", {{"pods", "0"}});
+  cluster.WaitUsed("compute", {{"pods", "0"}});
   const TempDir home;
   auto fields = s.server().Fields();
   const std::string token = fields.token;
@@ -156,7 +156,7 @@ TEST_CASE("kubectl quota check reads kustomizations, URLs and folders as kubectl
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "4"}}));
-  s.WaitUsed("compute", {{"pods", "0"}});
+  cluster.WaitUsed("compute", {{"pods", "0"}});
   const TempDir home;
   const std::string kustomization =
       cluster.File("kustomization.yaml",
@@ -199,7 +199,7 @@ TEST_CASE("kubectl quota why takes a type before its names", "[e2e][kubectl-quot
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "0"}}));
-  s.WaitUsed("compute", {{"pods", "0"}});
+  cluster.WaitUsed("compute", {{"pods", "0"}});
   s.Create("deployments", DeploymentOf("web", 1, {{"cpu", "500m"}}));
   const std::string expected = cluster.AskHere({"why", "deployment/web", "-o", "json"}).output;
   CHECK_THAT(expected, Contains("\"object\": \"deployment.apps/web\""));
@@ -219,7 +219,7 @@ TEST_CASE("kubectl quota gives an exec plugin the terminal that kubectl would",
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "4"}}));
-  s.WaitUsed("compute", {{"pods", "0"}});
+  cluster.WaitUsed("compute", {{"pods", "0"}});
   auto fields = s.server().Fields();
   const std::string answer =
       R"({"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":)"

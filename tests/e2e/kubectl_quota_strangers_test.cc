@@ -29,7 +29,7 @@ TEST_CASE("kubectl quota shows what strangers wrote as harmless text", "[e2e][ku
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "4"}}));
-  s.WaitUsed("compute", {{"pods", "0"}});
+  cluster.WaitUsed("compute", {{"pods", "0"}});
   json::Value pod = Pod("p");
   pod.Make({"metadata", "ownerReferences"}) =
       json::Array{json::Object{{"apiVersion", "x.io/v1"},
@@ -38,7 +38,7 @@ TEST_CASE("kubectl quota shows what strangers wrote as harmless text", "[e2e][ku
                                {"uid", "b5e4ed5d-0ea2-47a6-8a2c-a0f8c3ce0c11"},
                                {"controller", true}}};
   s.Create("pods", pod);
-  s.WaitUsed("compute", {{"pods", "1"}});
+  cluster.WaitUsed("compute", {{"pods", "1"}});
   for (const char* format : {"wide", "csv"}) {
     CheckShown(cluster.AskHere({"who", "compute", "-o", format}));
   }

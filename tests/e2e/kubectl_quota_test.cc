@@ -15,10 +15,9 @@ TEST_CASE("kubectl quota top shows each quota and name, the fullest first",
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "4"}, {"requests.cpu", "1"}}));
-  s.WaitUsed("compute", {{"pods", "0"}, {"requests.cpu", "0"}});
+  cluster.WaitUsed("compute", {{"pods", "0"}, {"requests.cpu", "0"}});
   s.Create("pods", Pod("a", {{"cpu", "900m"}}));
-  cluster.WaitCounted("1");
-  s.WaitUsed("compute", {{"pods", "1"}, {"requests.cpu", "900m"}});
+  cluster.WaitUsed("compute", {{"pods", "1"}, {"requests.cpu", "900m"}});
 
   const auto table = cluster.AskHere({});
   CHECK(table.exit_code == 0);
@@ -40,7 +39,7 @@ TEST_CASE("kubectl quota top -w prints what changes", "[e2e][kubectl-quota]") {
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"pods", "4"}, {"secrets", "5"}}));
-  s.WaitUsed("compute", {{"pods", "0"}, {"secrets", "0"}});
+  cluster.WaitUsed("compute", {{"pods", "0"}, {"secrets", "0"}});
   TempDir dir;
   const std::string log = dir.path() + "/watch";
   Process watch({.argv = {BuiltProgram("kubectl-quota"), "-w", "-n", s.ns(), "--no-headers",
@@ -63,10 +62,10 @@ TEST_CASE("kubectl quota who follows owners to the topmost one", "[e2e][kubectl-
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"requests.cpu", "4"}, {"pods", "9"}}));
-  s.WaitUsed("compute", {{"requests.cpu", "0"}, {"pods", "0"}});
+  cluster.WaitUsed("compute", {{"requests.cpu", "0"}, {"pods", "0"}});
   cluster.MakeDeploymentWithPod("made", "1500m");
   s.Create("pods", Pod("alone", {{"cpu", "500m"}}));
-  s.WaitUsed("compute", {{"requests.cpu", "2"}, {"pods", "2"}});
+  cluster.WaitUsed("compute", {{"requests.cpu", "2"}, {"pods", "2"}});
 
   const auto by_owner = cluster.AskHere({"who", "compute", "--name", "requests.cpu"});
   CHECK(by_owner.exit_code == 0);
@@ -108,7 +107,7 @@ TEST_CASE("kubectl quota who --unused shows claims that no pod uses", "[e2e][kub
   }
   s.api().MergePatch(s.Path("pods", "done", "status"),
                      Json(R"({"status": {"phase": "Succeeded"}})"));
-  s.WaitUsed("storage", {{"requests.storage", "8Gi"}, {"pods", "1"}});
+  cluster.WaitUsed("storage", {{"requests.storage", "8Gi"}, {"pods", "1"}});
 
   CHECK(cluster.AskHere({"who", "storage", "--unused", "-o", "csv"}).output ==
         "resource,holder,amount,share,objects,unused\r\n"
@@ -136,10 +135,9 @@ TEST_CASE("kubectl quota report is one page of everything", "[e2e][kubectl-quota
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
   s.Create("resourcequotas", Quota("compute", {{"requests.cpu", "1"}}));
-  s.WaitUsed("compute", {{"requests.cpu", "0"}});
+  cluster.WaitUsed("compute", {{"requests.cpu", "0"}});
   s.Create("pods", Pod("a", {{"cpu", "1"}}));
-  cluster.WaitCounted("1");
-  s.WaitUsed("compute", {{"requests.cpu", "1"}});
+  cluster.WaitUsed("compute", {{"requests.cpu", "1"}});
   const auto page = cluster.AskHere({"report", "-o", "html"});
   CHECK(page.exit_code == 0);
   CHECK_THAT(page.output, Contains("<td>compute<td>requests.<wbr>cpu<td>1<td>1<td>100%"));

@@ -11,15 +11,22 @@ CountedCluster::CountedCluster() : PluginScenario(ServerOptions{.quota_plugin = 
       "resourcequota-controller,deployment-controller,replicaset-controller,job-controller,"
       "horizontal-pod-autoscaler-controller",
       scenario().server().Kubeconfig(), logs_.path() + "/controllers.log",
-      // If the controller counts before its cache has the plugin's last charge, it counts too
-      // little. With a short period it corrects that soon.
+      // If the controller counts before its cache has the last object, it counts too little. With
+      // a short period it corrects that soon.
       {"--resource-quota-sync-period=2s", "--horizontal-pod-autoscaler-sync-period=2s"});
 }
 
-void CountedCluster::WaitCounted(const std::string& pods) {
-  scenario().Create("resourcequotas", Quota("counted", {{"pods", "100"}}));
-  scenario().WaitUsed("counted", {{"pods", pods}});
+void CountedCluster::WaitCounted(const Quantities& used) {
+  Quantities hard = used;
+  for (auto& [name, limit] : hard) limit = "1Pi";
+  scenario().Create("resourcequotas", Quota("counted", hard));
+  scenario().WaitUsed("counted", used);
   scenario().Delete("resourcequotas", "counted");
+}
+
+void CountedCluster::WaitUsed(const std::string& quota, const Quantities& used) {
+  WaitCounted(used);
+  scenario().WaitUsed(quota, used);
 }
 
 void CountedCluster::MakeDeploymentWithPod(const std::string& name, const std::string& cpu) {

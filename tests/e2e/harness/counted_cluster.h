@@ -17,9 +17,14 @@ class CountedCluster : public PluginScenario {
   // True if controllers create the pods of Deployments.
   [[nodiscard]] bool has_controllers() const { return controllers_ != nullptr; }
 
-  // Waits until the controller's cache has `pods` pods. From then on no recount lowers a quota
-  // below them. The plugin charges a pod at once, so the status of an older quota does not tell.
-  void WaitCounted(const std::string& pods);
+  // Waits until the controller counts `used` from its cache. From then on no recount lowers a quota
+  // below that.
+  void WaitCounted(const Quantities& used);
+
+  // Waits until the controller counts `used` and the status of the quota says so. The status alone
+  // does not tell: the plugin charges a new object at once, and a recount from an older cache takes
+  // the charge back.
+  void WaitUsed(const std::string& quota, const Quantities& used);
 
   // Creates a Deployment of one pod. On a server without controllers it also creates the ReplicaSet
   // and the pod.
