@@ -3,7 +3,7 @@
 // rollout stands still where it needs a ready pod: at its largest usage, if maxSurge is 100 %.
 #include <catch2/catch.hpp>
 
-#include "tests/e2e/harness/plugin_scenario.h"
+#include "tests/e2e/harness/counted_cluster.h"
 
 namespace e2e::kubectl_quota_rollouts_test {
 namespace {
@@ -14,13 +14,9 @@ constexpr const char* kControllers =
     "resourcequota-controller,deployment-controller,replicaset-controller,statefulset-controller,"
     "daemonset-controller,endpoints-controller,endpointslice-controller";
 
-class Rollouts : public PluginScenario {
+class Rollouts : public CountedCluster {
  public:
-  Rollouts()
-      : PluginScenario(ServerOptions{.quota_plugin = true}),
-        controllers_(StartBuiltinController(kControllers, scenario().server().Kubeconfig(),
-                                            logs_.path() + "/controllers.log",
-                                            {"--resource-quota-sync-period=2s"})) {}
+  Rollouts() : CountedCluster(kControllers) {}
 
   // A workload whose pods have this image.
   static json::Value Workload(const std::string& kind, const std::string& image,
@@ -45,10 +41,6 @@ class Rollouts : public PluginScenario {
   ProgramResult Check(const json::Value& workload) {
     return AskHere({"check", "-f", File("web.json", json::Write(workload))});
   }
-
- private:
-  TempDir logs_;
-  std::unique_ptr<Process> controllers_;
 };
 
 }  // namespace
@@ -78,13 +70,13 @@ TEST_CASE("kubectl quota check counts the pods that a rollout replaces as they a
                Row{R"({"type": "Recreate"})", "700m", "800m",
                    "q       requests.cpu   200m     600m    800m    700m    no, lacks 100m\n"});
   plugin.Quota("{\"requests.cpu\": \"" + std::string(row.little) + "\"}");
-  s.WaitUsed("q", {{"requests.cpu", "0"}});
+  plugin.WaitUsed("q", {{"requests.cpu", "0"}});
   const auto web = [&](const std::string& image) {
     return Rollouts::Workload("Deployment", image,
                               R"("replicas": 2, "strategy": )" + std::string(row.strategy) + ", ");
   };
   s.Create("deployments", web("i:1"));
-  s.WaitUsed("q", {{"requests.cpu", "200m"}});
+  plugin.WaitUsed("q", {{"requests.cpu", "200m"}});
   s.api().MergePatch(ranges + "/l", range("400m"));
   const auto no = plugin.Check(web("i:2"));
   CHECK(no.exit_code == 1);
@@ -95,7 +87,7 @@ TEST_CASE("kubectl quota check counts the pods that a rollout replaces as they a
     return yes.exit_code == 0 ? "" : yes.output;
   });
   plugin.Apply("deployments", web("i:2"));
-  s.WaitUsed("q", {{"requests.cpu", row.enough}});
+  plugin.WaitUsed("q", {{"requests.cpu", row.enough}});
   // All new pods are there, so it needs no more.
   Eventually("the rollout needs nothing", [&]() -> std::string {
     const auto none = plugin.Check(web("i:2"));
@@ -110,7 +102,7 @@ TEST_CASE("kubectl quota check leaves pods below the partition of a StatefulSet 
   Rollouts plugin;
   Scenario& s = plugin.scenario();
   plugin.Quota(R"({"requests.cpu": "650m"})");
-  s.WaitUsed("q", {{"requests.cpu", "0"}});
+  plugin.WaitUsed("q", {{"requests.cpu", "0"}});
   const auto web = [](const std::string& cpu, int partition) {
     json::Value set = Rollouts::Workload(
         "StatefulSet", "i:1",
@@ -123,7 +115,7 @@ TEST_CASE("kubectl quota check leaves pods below the partition of a StatefulSet 
     return set;
   };
   s.Create("statefulsets", web("100m", 3));
-  s.WaitUsed("q", {{"requests.cpu", "400m"}});
+  plugin.WaitUsed("q", {{"requests.cpu", "400m"}});
   CHECK(plugin.Check(web("300m", 4)).output == "Yes: no quota limits any of it.\n");
   const auto two = plugin.Check(web("300m", 2));
   CHECK(two.exit_code == 1);
@@ -132,7 +124,7 @@ TEST_CASE("kubectl quota check leaves pods below the partition of a StatefulSet 
   CHECK(one.exit_code == 0);
   CHECK_THAT(one.output, Contains("   400m     200m    600m    650m    yes\n"));
   plugin.Apply("statefulsets", web("300m", 3));
-  s.WaitUsed("q", {{"requests.cpu", "600m"}});
+  plugin.WaitUsed("q", {{"requests.cpu", "600m"}});
   Eventually("the rollout needs nothing", [&]() -> std::string {
     const auto none = plugin.Check(web("300m", 3));
     return none.output == "Yes: no quota limits any of it.\n" ? "" : none.output;
@@ -163,18 +155,14 @@ TEST_CASE("kubectl quota check counts revisions as the controllers keep them",
     return Rollouts::Workload(row.kind, image, row.more);
   };
   plugin.Quota("{\"" + std::string(row.name) + R"(": "2"})");
-  s.WaitUsed("q", {{row.name, "0"}});
+  plugin.WaitUsed("q", {{row.name, "0"}});
   s.Create(row.resource, web("i:1"));
-  s.WaitUsed("q", {{row.name, "1"}});
-  // kube-controller-manager may write once more what it counted before the plugin's charge.
-  Eventually("the first revision is counted, and the second one fits", [&]() -> std::string {
-    const auto second = plugin.Check(web("i:2"));
-    const bool fits =
-        second.output.find("   1        1       2       2       yes\n") != std::string::npos;
-    return fits && second.exit_code == 0 ? "" : second.output;
-  });
+  plugin.WaitUsed("q", {{row.name, "1"}});
+  const auto second = plugin.Check(web("i:2"));
+  CHECK(second.exit_code == 0);
+  CHECK_THAT(second.output, Contains("   1        1       2       2       yes\n"));
   plugin.Apply(row.resource, web("i:2"));
-  s.WaitUsed("q", {{row.name, "2"}});
+  plugin.WaitUsed("q", {{row.name, "2"}});
   const auto third = plugin.Check(web("i:3"));
   CHECK(third.exit_code == 1);
   CHECK_THAT(third.output, Contains("   2        1       3       2       no, lacks 1\n"));
@@ -189,7 +177,7 @@ TEST_CASE("kubectl quota check counts revisions as the controllers keep them",
                       now.At({"metadata", "generation"})->AsInt64();
     return seen ? "" : json::Write(now);
   });
-  s.WaitUsed("q", {{row.name, "2"}});
+  plugin.WaitUsed("q", {{row.name, "2"}});
 }
 
 TEST_CASE("kubectl quota check counts what controllers make for a Service",
@@ -199,14 +187,14 @@ TEST_CASE("kubectl quota check counts what controllers make for a Service",
   Scenario& s = plugin.scenario();
   const std::string slices = "count/endpointslices.discovery.k8s.io";
   plugin.Quota(R"({"count/endpoints": "1", ")" + slices + R"(": "1", "services": "2"})");
-  s.WaitUsed("q", {{"count/endpoints", "0"}, {slices, "0"}, {"services", "0"}});
+  plugin.WaitUsed("q", {{"count/endpoints", "0"}, {slices, "0"}, {"services", "0"}});
   json::Value service = Json(R"({"apiVersion": "v1", "kind": "Service", "metadata": {"name":
       "web"}, "spec": {"selector": {"a": "b"}, "ports": [{"port": 80}]}})");
   const auto yes = plugin.Check(service);
   INFO(yes.output);
   CHECK(yes.exit_code == 0);
   s.Create("services", service);
-  s.WaitUsed("q", {{"count/endpoints", "1"}, {slices, "1"}, {"services", "1"}});
+  plugin.WaitUsed("q", {{"count/endpoints", "1"}, {slices, "1"}, {"services", "1"}});
   CHECK(plugin.Check(service).exit_code == 0);
   service.Make({"metadata", "name"}) = "more";
   const auto no = plugin.Check(service);
@@ -220,7 +208,7 @@ TEST_CASE("kubectl quota why names everything that the missing pods need",
   Rollouts plugin;
   Scenario& s = plugin.scenario();
   plugin.Quota(R"({"pods": "2", "requests.memory": "1Gi", "limits.memory": "2Gi"})");
-  s.WaitUsed("q", {{"pods", "0"}, {"requests.memory", "0"}, {"limits.memory", "0"}});
+  plugin.WaitUsed("q", {{"pods", "0"}, {"requests.memory", "0"}, {"limits.memory", "0"}});
   json::Value set = Rollouts::Workload("StatefulSet", "i",
                                        R"("replicas": 3, "podManagementPolicy": "Parallel", )");
   json::Array& containers = *set.Make({"spec", "template", "spec", "containers"}).AsArray();
@@ -243,7 +231,7 @@ TEST_CASE("kubectl quota why names everything that the missing pods need",
   });
   containers.front().Make({"resources", "limits", "memory"}) = "1Gi";
   plugin.Apply("statefulsets", set);
-  s.WaitUsed("q", {{"pods", "3"}, {"requests.memory", "3Gi"}, {"limits.memory", "3Gi"}});
+  plugin.WaitUsed("q", {{"pods", "3"}, {"requests.memory", "3Gi"}, {"limits.memory", "3Gi"}});
 }
 
 }  // namespace e2e::kubectl_quota_rollouts_test

@@ -2,15 +2,14 @@
 
 namespace e2e {
 
-CountedCluster::CountedCluster() : PluginScenario(ServerOptions{.quota_plugin = true}) {
+CountedCluster::CountedCluster(const std::string& controllers)
+    : PluginScenario(ServerOptions{.quota_plugin = true}) {
   if (!HaveBuiltinController()) {
     scenario().StartDaemon();
     return;
   }
   controllers_ = StartBuiltinController(
-      "resourcequota-controller,deployment-controller,replicaset-controller,job-controller,"
-      "horizontal-pod-autoscaler-controller",
-      scenario().server().Kubeconfig(), logs_.path() + "/controllers.log",
+      controllers, scenario().server().Kubeconfig(), logs_.path() + "/controllers.log",
       // If the controller counts before its cache has the last object, it counts too little. With
       // a short period it corrects that soon.
       {"--resource-quota-sync-period=2s", "--horizontal-pod-autoscaler-sync-period=2s"});

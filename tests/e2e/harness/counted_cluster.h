@@ -12,7 +12,13 @@ namespace e2e {
 
 class CountedCluster : public PluginScenario {
  public:
-  CountedCluster();
+  // Starts these controllers of kube-controller-manager, or the daemon.
+  explicit CountedCluster(const std::string& controllers =
+                              "resourcequota-controller,"
+                              "deployment-controller,"
+                              "replicaset-controller,"
+                              "job-controller,"
+                              "horizontal-pod-autoscaler-controller");
 
   // True if controllers create the pods of Deployments.
   [[nodiscard]] bool has_controllers() const { return controllers_ != nullptr; }
