@@ -44,17 +44,6 @@ bool LacksOldObject(const Review& review) {
   return review.operation == Operation::kUpdate && review.old_object.IsNull();
 }
 
-UsesBooks::UsesBooks(QuotaSource& source) : source_(source) {
-  CHECK(source_.open) << "quotas of " << source_.api.name << " are used while there are none";
-  ++source_.asks;
-}
-
-UsesBooks::~UsesBooks() {
-  CHECK(source_.asks > 0 && source_.book != nullptr && source_.objects != nullptr)
-      << "the quotas of " << source_.api.name << " went while a review used them";
-  --source_.asks;
-}
-
 Ask::Ask(QuotaSource& source, const Review& review) : source_(source), review_(review) {}
 
 std::unique_ptr<Ask> Ask::Of(QuotaSource& source, const Review& review) {

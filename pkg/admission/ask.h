@@ -1,7 +1,7 @@
 #pragma once
 
-// Internal to the quota admitter: a quota API whose quotas decide reviews or advise about them, and
-// what a review asks of them, which is the usage of its object as that quota API counts it.
+// Internal to the quota admitter: what a review asks of the quotas of one quota API, which is the
+// usage of its object as that quota API counts it.
 //
 // Single-threaded. Pointers to quotas are valid until the next suspension.
 
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "pkg/admission/object_book.h"
-#include "pkg/admission/quota_book.h"
+#include "pkg/admission/quota_sources.h"
 #include "pkg/admission/review.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/clock.h"
@@ -23,33 +23,6 @@
 #include "pkg/quota/quota.h"
 
 namespace admission {
-
-// Quota APIs come and go with their kinds: the books are those of a controller that runs only while
-// the API server serves them.
-struct QuotaSource {
-  QuotaSource(const quota::QuotaApi& quota_api, bool only_advises)
-      : api(quota_api), advises(only_advises) {}
-
-  const quota::QuotaApi& api;
-  const bool advises;             // somebody else enforces these quotas
-  bool known = false;             // false: it may have quotas that nobody has looked for yet
-  bool open = false;              // false: it has no quotas, for reviews that begin now
-  QuotaBook* book = nullptr;      // valid while `open`, and while there are asks
-  ObjectBook* objects = nullptr;  // the same
-  std::size_t asks = 0;           // reviews that use the books
-};
-
-// While it exists, the books of the source stay. REQUIRES: the source is open.
-class UsesBooks {
- public:
-  explicit UsesBooks(QuotaSource& source);
-  ~UsesBooks();
-  UsesBooks(const UsesBooks&) = delete;
-  UsesBooks& operator=(const UsesBooks&) = delete;
-
- private:
-  QuotaSource& source_;
-};
 
 class Ask {
  public:

@@ -1,6 +1,3 @@
-// Prepares reviews, and lets each quota API judge them. all_or_none.cc has the end of those that
-// have to be reserved.
-
 #include "pkg/admission/quota_admitter.h"
 
 #include <glog/logging.h>
@@ -41,6 +38,20 @@ bool MayChargeBeside(const quota::QuotaApi& advises, const Waiters& waiters) {
   });
 }
 
+// However this ends, no grant stays without an allowed answer: the writers take back what they
+// grant to an abandoned waiter later.
+struct Leaving {
+  const Waiters& waiters;
+  bool allowed = false;
+
+  ~Leaving() {
+    for (const std::shared_ptr<Waiter>& waiter : waiters) {
+      waiter->abandoned = !waiter->answer;
+      if (!allowed) waiter->WithdrawAll();
+    }
+  }
+};
+
 }  // namespace
 
 QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Scheduler& scheduler,
@@ -51,75 +62,15 @@ QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Schedul
       waiting_(options_.max_waiting, options_.max_waiting_in_namespace),
       writers_(executor, scheduler, observer, options_.max_batch, options_.retry) {}
 
-void QuotaAdmitter::Enforce(const quota::QuotaApi& api) { Add(api, false); }
-void QuotaAdmitter::Advise(const quota::QuotaApi& api) { Add(api, true); }
-
-void QuotaAdmitter::Add(const quota::QuotaApi& api, bool advises) {
-  const auto is_same = [&](const auto& source) { return source->api.name == api.name; };
-  CHECK(std::ranges::none_of(sources_, is_same)) << api.name << " is added twice";
-  sources_.push_back(std::make_unique<QuotaSource>(api, advises));
-  std::ranges::sort(sources_, {}, [](const auto& source) {
-    return std::pair(IsCluster(source->api), source->api.name);
-  });
-}
-
-QuotaSource& QuotaAdmitter::SourceOf(const std::string& quota_api) const {
-  const auto found =
-      std::ranges::find(sources_, quota_api, [](const auto& source) { return source->api.name; });
-  CHECK(found != sources_.end()) << quota_api << " is neither enforced nor advises";
-  return **found;
-}
-
-void QuotaAdmitter::Open(const std::string& quota_api, QuotaBook& quotas, ObjectBook& objects) {
-  QuotaSource& source = SourceOf(quota_api);
-  CHECK(!source.open && source.asks == 0) << quota_api << " is open already";
-  CHECK(source.book == nullptr) << quota_api << " is opened while it is being closed";
-  source.known = source.open = true;
-  source.book = &quotas;
-  source.objects = &objects;
-}
-
-void QuotaAdmitter::HasNone(const std::string& quota_api) {
-  QuotaSource& source = SourceOf(quota_api);
-  CHECK(!source.open) << quota_api << " has quotas";
-  source.known = true;
-}
-
 // Polls until all reviews have ended that use the books. Those that wait for a writer end now, and
 // each other one has a deadline.
 base::Task<void> QuotaAdmitter::Close(std::string quota_api) {
-  QuotaSource& source = SourceOf(quota_api);
+  QuotaSource& source = sources_.Of(quota_api);
   source.open = false;
   writers_.Close(source);
   while (source.asks > 0) co_await scheduler_.Sleep(kPoll);
   source.book = nullptr;
   source.objects = nullptr;
-}
-
-std::vector<std::string> QuotaAdmitter::quota_apis() const {
-  std::vector<std::string> names;
-  for (const auto& source : sources_) {
-    if (!source->advises) names.push_back(source->api.name);
-  }
-  return names;
-}
-
-// Remembers nothing for a resource without wanted fields: the request may name any resource.
-std::vector<std::string> QuotaAdmitter::FieldsOf(const api::GroupResource& resource) {
-  std::uint64_t changes = 0;
-  for (const auto& source : sources_) changes += source->api.evaluators.changes();
-  if (std::exchange(fields_as_of_, changes) != changes) fields_.clear();
-  const auto known = fields_.find(resource);
-  if (known != fields_.end()) return known->second;
-  std::set<std::string> fields;
-  for (const auto& source : sources_) {
-    const auto evaluator = source->api.evaluators.Find(resource);
-    if (evaluator == nullptr) continue;
-    fields.insert(evaluator->fields.begin(), evaluator->fields.end());
-    fields.insert(evaluator->guard.fields.begin(), evaluator->guard.fields.end());
-  }
-  if (fields.empty()) return {};
-  return fields_[resource] = {fields.begin(), fields.end()};
 }
 
 bool QuotaAdmitter::MayBeCalledFor(const QuotaSource& source, const Review& review) const {
@@ -149,12 +100,12 @@ base::Task<bool> QuotaAdmitter::IsUndecided(QuotaSource& source,
 
 bool QuotaAdmitter::IsAllKnown() const {
   const auto is_known = [](const auto& source) { return source->known || source->advises; };
-  return std::ranges::all_of(sources_, is_known) && options_.definitions_known();
+  return std::ranges::all_of(sources_.all(), is_known) && options_.definitions_known();
 }
 
 base::Task<std::optional<Answer>> QuotaAdmitter::AwaitKnown(
     std::shared_ptr<const Pending> pending) {
-  for (const auto& source : sources_) {
+  for (const auto& source : sources_.all()) {
     while (co_await IsUndecided(*source, pending)) {
       const bool stopping = co_await base::Stopping();
       if (stopping || scheduler_.Now() + kPoll > pending->deadline) {
@@ -176,7 +127,7 @@ bool QuotaAdmitter::Concerns(const QuotaSource& source, const Review& review) co
 
 Waiters QuotaAdmitter::WaitersFor(const std::shared_ptr<const Pending>& pending) const {
   Waiters waiters;
-  for (const auto& source : sources_) {
+  for (const auto& source : sources_.all()) {
     if (source->advises || !Concerns(*source, pending->review)) continue;
     auto ask = Ask::Of(*source, pending->review);
     if (ask == nullptr) continue;
@@ -191,7 +142,7 @@ Waiters QuotaAdmitter::WaitersFor(const std::shared_ptr<const Pending>& pending)
 // again then, or refuses.
 base::Task<std::optional<Answer>> QuotaAdmitter::ReadScaled(std::shared_ptr<Pending> pending) {
   Review& review = pending->review;
-  for (const auto& source : sources_) {
+  for (const auto& source : sources_.all()) {
     if (source->advises || !Concerns(*source, review)) continue;
     const auto ask = Ask::Of(*source, review);  // keeps the books open
     if (ask == nullptr) continue;
@@ -230,7 +181,7 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
                      "unable to get previous usage since prior version of object was not found",
                      cause::kUncountable);
   }
-  for (const auto& source : sources_) {
+  for (const auto& source : sources_.all()) {
     const bool advises = source->advises && MayChargeBeside(source->api, waiters);
     if (!advises || !Concerns(*source, pending->review)) continue;
     auto refusal = co_await AdviceOf(*source, pending);
@@ -301,6 +252,45 @@ base::Task<std::optional<Answer>> QuotaAdmitter::Objection(std::shared_ptr<Waite
   const auto classes = co_await ask.ReadClasses(deadline);
   if (!classes) co_return Unavailable(classes.error().message);
   co_return std::nullopt;
+}
+
+// All quotas that have to grow for the request reserve for it, or none does.
+base::Task<Answer> QuotaAdmitter::Reserve(std::shared_ptr<Pending> pending, Waiters waiters,
+                                          Answer all) {
+  const WaitingLimit::Seat seat(waiting_, pending->review.ns);
+  const std::optional<Answer> busy = seat.Busy();
+  Leaving leaving{waiters};
+  for (const std::shared_ptr<Waiter>& waiter : waiters) {
+    // The last one has just been planned. The others may have been planned long ago.
+    if (waiter != waiters.back()) waiter->plan = PlanFor(Waiters(1, waiter));
+    if (writers_.GrantAtOnce(*waiter)) continue;
+    if (busy) {
+      waiter->answer = waiter->Tempered(*busy);
+    } else {
+      if (pending->alarm == nullptr) pending->alarm = scheduler_.NewAlarm();
+      writers_.Enqueue(waiter);
+    }
+  }
+  bool stopping = false;
+  while (!IsDecided(waiters) && !stopping && scheduler_.Now() < pending->deadline) {
+    co_await pending->alarm->WaitUntil(pending->deadline);
+    stopping = co_await base::Stopping();
+  }
+  // If this process was suspended meanwhile, the hold of a grant may be nearly over. So a late
+  // answer must not allow the request.
+  if (scheduler_.Now() >= pending->deadline) DropGrants(waiters);
+  if (const Answer* against = FirstAgainst(waiters)) co_return *against;
+  for (const std::shared_ptr<Waiter>& waiter : waiters) {
+    Answer answer = waiter->answer ? *std::move(waiter->answer) : waiter->TimedOut();
+    if (answer.kind != Answer::Kind::kAllowed) co_return answer;
+    if (!options_.warn_near_limits) answer.warnings.clear();
+    for (std::size_t i = 0; i < answer.warnings.size(); ++i) {
+      observer_.OnWarning(waiter->ask->source().api.name);
+    }
+    AddTo(all, std::move(answer));
+  }
+  leaving.allowed = true;
+  co_return all;
 }
 
 }  // namespace admission

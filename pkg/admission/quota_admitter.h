@@ -20,7 +20,6 @@
 // Single-threaded. Stop() must have returned before it is destroyed.
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -32,6 +31,7 @@
 #include "pkg/admission/object_book.h"
 #include "pkg/admission/observer.h"
 #include "pkg/admission/quota_book.h"
+#include "pkg/admission/quota_sources.h"
 #include "pkg/admission/quota_writers.h"
 #include "pkg/admission/waiter.h"
 #include "pkg/base/scheduler.h"
@@ -70,28 +70,30 @@ class QuotaAdmitter final : public Admitter {
   // called, what they may limit waits, and is answered kUnavailable at its deadline. Quotas of the
   // namespace decide before ClusterQuotas. Call it before the first review; `api` must outlive the
   // admitter.
-  void Enforce(const quota::QuotaApi& api);
+  void Enforce(const quota::QuotaApi& api) { sources_.Add(api, false); }
   // Somebody else enforces these quotas: the API server's own plugin, after it has called us. What
   // exceeds one of them by its stored status is not charged to ClusterQuotas. As Enforce().
-  void Advise(const quota::QuotaApi& api);
+  void Advise(const quota::QuotaApi& api) { sources_.Add(api, true); }
   // There are quotas of this quota API from now on. Both must live until Close() returns. REQUIRES:
   // Enforce() or Advise() was called with it, and it is not open.
-  void Open(const std::string& quota_api, QuotaBook& quotas, ObjectBook& objects);
+  void Open(const std::string& quota_api, QuotaBook& quotas, ObjectBook& objects) {
+    sources_.Open(quota_api, quotas, objects);
+  }
   // The API server does not serve this quota API, so there are no quotas. REQUIRES: as Open().
-  void HasNone(const std::string& quota_api);
+  void HasNone(const std::string& quota_api) { sources_.HasNone(quota_api); }
   // Reviews that begin now find no quotas of this quota API. Returns when none uses its books.
   base::Task<void> Close(std::string quota_api);
 
-  [[nodiscard]] std::vector<std::string> quota_apis() const override;
-  [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override;
+  [[nodiscard]] std::vector<std::string> quota_apis() const override { return sources_.Enforced(); }
+  [[nodiscard]] std::vector<std::string> FieldsOf(const api::GroupResource& resource) override {
+    return sources_.FieldsOf(resource);
+  }
   base::Task<Answer> Admit(Review review, base::TimePoint deadline) override;
 
   // Waits until the current batches are written and their requests are answered.
   base::Task<void> Stop() { return writers_.Stop(); }
 
  private:
-  void Add(const quota::QuotaApi& api, bool advises);
-  [[nodiscard]] QuotaSource& SourceOf(const std::string& quota_api) const;
   // True if the API server may have called for the quotas of this quota API.
   [[nodiscard]] bool MayBeCalledFor(const QuotaSource& source, const Review& review) const;
   // True if no request has to wait, as always but for a moment after the start.
@@ -123,9 +125,7 @@ class QuotaAdmitter final : public Admitter {
   base::Scheduler& scheduler_;
   Observer& observer_;
   const QuotaAdmitterOptions options_;
-  std::vector<std::unique_ptr<QuotaSource>> sources_;  // in the order in which they judge
-  std::map<api::GroupResource, std::vector<std::string>> fields_;  // FieldsOf(), of counted kinds
-  std::uint64_t fields_as_of_ = 0;  // the changes of evaluators that they have seen
+  QuotaSources sources_;
   WaitingLimit waiting_;
   QuotaWriters writers_;
 };

@@ -73,20 +73,6 @@ std::vector<std::optional<base::Error>> FailuresOf(
   return failures;
 }
 
-// Removes the requests that were answered or abandoned, and answers those whose quota API was
-// closed: it has no quotas any more. Returns false if none is left.
-bool KeepUnanswered(Waiters& batch) {
-  std::erase_if(batch, [](const std::shared_ptr<Waiter>& waiter) {
-    if (waiter->abandoned) {
-      waiter->WithdrawAll();
-    } else if (!waiter->answer && !waiter->ask->source().open) {
-      waiter->Conclude(Answer{});
-    }
-    return waiter->abandoned || waiter->answer;
-  });
-  return !batch.empty();
-}
-
 // Returns the deadline of a write for this batch.
 base::TimePoint LastWriteOf(const Waiters& batch) {
   base::TimePoint last{};
@@ -116,6 +102,23 @@ void RecordGrants(const PlannedGrants& made, const Waiters& batch) {
 }
 
 }  // namespace
+
+BatchPlan PlanFor(const Waiters& waiters) {
+  BatchQuotas quotas;
+  std::vector<BatchRequest> requests;
+  requests.reserve(waiters.size());
+  const QuotaSource& source = waiters.front()->ask->source();
+  for (const std::shared_ptr<Waiter>& waiter : waiters) {
+    CHECK(&waiter->ask->source() == &source) << "a batch of two quota APIs";
+    waiter->ask->LookAgain();
+    const std::string& ns = waiter->pending->review.ns;
+    const bool same = !requests.empty() && requests.back().ns == ns;
+    const auto* by = same ? requests.back().by : quotas.Find(ns);
+    if (by == nullptr) by = &quotas.Add(ns, source.book->Quotas(ns).quotas);
+    requests.push_back({&waiter->ask->request(), ns, by});
+  }
+  return PlanBatch(requests, quotas);
+}
 
 QuotaWriters::QuotaWriters(base::asio::any_io_executor executor, base::Scheduler& scheduler,
                            Observer& observer, std::size_t max_batch, base::Duration retry)

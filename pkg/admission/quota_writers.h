@@ -24,6 +24,10 @@
 
 namespace admission {
 
+// Decides the requests in order, by what is known now. REQUIRES: all wait for the same quota API,
+// and there is one.
+BatchPlan PlanFor(const Waiters& waiters);
+
 class QuotaWriters {
  public:
   // After a failed write, a batch pauses for `retry`, doubled each time. `scheduler` and `observer`

@@ -60,21 +60,40 @@ WaitingLimit::Seat::~Seat() {
       << "the reviews of all namespaces are not those that wait";
 }
 
-BatchPlan PlanFor(const Waiters& waiters) {
-  BatchQuotas quotas;
-  std::vector<BatchRequest> requests;
-  requests.reserve(waiters.size());
-  const QuotaSource& source = waiters.front()->ask->source();
+const Answer* FirstAgainst(const Waiters& waiters) {
+  const Answer* against = nullptr;
   for (const std::shared_ptr<Waiter>& waiter : waiters) {
-    CHECK(&waiter->ask->source() == &source) << "a batch of two quota APIs";
-    waiter->ask->LookAgain();
-    const std::string& ns = waiter->pending->review.ns;
-    const bool same = !requests.empty() && requests.back().ns == ns;
-    const auto* by = same ? requests.back().by : quotas.Find(ns);
-    if (by == nullptr) by = &quotas.Add(ns, source.book->Quotas(ns).quotas);
-    requests.push_back({&waiter->ask->request(), ns, by});
+    if (!waiter->answer || waiter->IsAllowed()) continue;
+    if (waiter->answer->kind == Answer::Kind::kRefused) return &*waiter->answer;
+    if (against == nullptr) against = &*waiter->answer;
   }
-  return PlanBatch(requests, quotas);
+  return against;
+}
+
+bool IsDecided(const Waiters& waiters) {
+  const bool all =
+      std::ranges::all_of(waiters, [](const auto& one) { return one->answer.has_value(); });
+  return all || FirstAgainst(waiters) != nullptr;
+}
+
+void DropGrants(const Waiters& waiters) {
+  for (const std::shared_ptr<Waiter>& waiter : waiters) {
+    if (!waiter->IsAllowed()) continue;
+    waiter->WithdrawAll();
+    waiter->answer.reset();
+  }
+}
+
+bool KeepUnanswered(Waiters& batch) {
+  std::erase_if(batch, [](const std::shared_ptr<Waiter>& waiter) {
+    if (waiter->abandoned) {
+      waiter->WithdrawAll();
+    } else if (!waiter->answer && !waiter->ask->source().open) {
+      waiter->Conclude(Answer{});
+    }
+    return waiter->abandoned || waiter->answer;
+  });
+  return !batch.empty();
 }
 
 }  // namespace admission

@@ -34,6 +34,7 @@ struct Waiter {
   // Only a quota in mode Deny refuses, whatever fails: without one, a refusal becomes an admission
   // that says what was wrong.
   [[nodiscard]] Answer Tempered(Answer plain) const;
+  [[nodiscard]] bool IsAllowed() const { return answer && answer->kind == Answer::Kind::kAllowed; }
   // The answer if its deadline comes first.
   [[nodiscard]] Answer TimedOut() const;
   // Sets the tempered answer and wakes whoever waits for it. Nothing stays granted unless `plain`
@@ -64,9 +65,15 @@ struct Waiter {
 
 using Waiters = std::vector<std::shared_ptr<Waiter>>;
 
-// Decides the requests in order, by what is known now. REQUIRES: all wait for the same quota API,
-// and there is one.
-BatchPlan PlanFor(const Waiters& waiters);
+// The first refusal, else the first answer that does not allow; null if there is none.
+const Answer* FirstAgainst(const Waiters& waiters);
+// True if no further answer changes what the review is answered.
+bool IsDecided(const Waiters& waiters);
+// Takes the answers back that allow, and gives back what they rely on.
+void DropGrants(const Waiters& waiters);
+// Removes the requests that were answered or abandoned, and answers those whose quota API was
+// closed: it has no quotas any more. Returns false if none is left.
+bool KeepUnanswered(Waiters& batch);
 
 // How many reviews wait, in all and in each namespace.
 class WaitingLimit {
