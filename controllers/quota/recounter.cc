@@ -236,15 +236,16 @@ base::Task<Recounter::Outcome> Recounter::WriteRecount(Recount recount, QuotaCou
   const quota::Quota quota = recount.draft.quota;
   Account& writing = quotas_.accounts().Of(quota);
   writing.writes.paid_until = PaidUntil(writing);
-  if (cluster_ != nullptr)
-    writing.cluster.further_due = scheduler_.Now() + cluster_->PeriodOf(quota);
   const auto written = co_await Write(std::move(recount.draft));
   if (!written) co_return AfterFailedWrite(quota.key, written.error());
   VLOG(1) << "status written quota_api=" << quotas_.api().name << " quota=" << quota.key.ToString()
           << " used=\"" << written->status.used.ToString() << "\"";
   // During the write the quota may have been deleted, or replaced by another one of the same name.
-  const Account* const account = quotas_.accounts().Find(quota);
+  Account* const account = quotas_.accounts().Find(quota);
   if (account == nullptr) co_return Outcome{"written"};
+  if (cluster_ != nullptr) {
+    account->cluster.further_due = scheduler_.Now() + cluster_->PeriodOf(quota);
+  }
   co_return LookAt(NextLook(*account, count, true), "written");
 }
 

@@ -109,6 +109,38 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a message that keeps changing 
   CHECK(Message("b", "Ready").ends_with("missing: pods=80"));
 }
 
+TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a message that was not written is written soon",
+                 "[controllers]") {
+  const auto code = GENERATE(base::ErrorCode::kConflict, base::ErrorCode::kUnavailable);
+  PutNamespace("a-1", "a");
+  PutNamespace("b-1", "b");
+  json::Object spec{{"hard", json::Object{{"pods", "100"}}}};
+  PutQuota("company", spec);
+  spec.Set("parent", "company");
+  PutQuota("a", spec, "a");
+  spec.Set("guaranteed", json::Object{{"pods", "90"}});
+  PutQuota("b", spec, "b");
+  for (int i = 0; i < 30; ++i) PutPod("old-" + std::to_string(i), "a-1");
+  Start();
+  scheduler.RunFor(60s);
+  REQUIRE(Message("b", "Ready").ends_with("missing: pods=20"));
+  int failures = 0;
+  cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    const bool fails =
+        request.verb == "PATCH" && request.path.ends_with("/b/status") && ++failures == 1;
+    if (!fails) return std::nullopt;
+    return base::Error{.code = code,
+                       .message = "",
+                       .http_status = code == base::ErrorCode::kConflict ? 409 : 503};
+  };
+  PutPod("new", "a-1");
+  for (int i = 0; i < 300 && failures == 0; ++i) scheduler.RunFor(100ms);
+  REQUIRE(failures == 1);
+  scheduler.RunFor(2s);
+  CHECK(failures == 2);
+  CHECK(Message("b", "Ready").ends_with("missing: pods=21"));
+}
+
 TEST_CASE_METHOD(ClusterFixture,
                  "cluster quotas: the message of an exceeded limit depends on the mode",
                  "[controllers]") {
