@@ -76,6 +76,12 @@ std::size_t ReservationList::objects() const {
   return objects;
 }
 
+std::size_t ReservationList::amounts() const {
+  std::size_t amounts = 0;
+  for (const Reservation& entry : entries_) amounts += entry.usage.size();
+  return amounts;
+}
+
 ResourceList ReservationList::Reserved() const {
   ResourceList reserved;
   for (const Reservation& entry : entries_) reserved.Add(WholeOf(entry));
@@ -107,7 +113,10 @@ bool ReservationList::Merge(const Bounds& bounds, std::string_view by, std::uint
   static_assert(Bounds().bytes < std::size_t{256} * 1024,
                 "the API server's bound of all annotations");
   std::size_t keep = objects();
-  const auto fits = [&] { return objects() <= bounds.objects && Print().size() <= bounds.bytes; };
+  const auto fits = [&] {
+    return objects() <= bounds.objects && amounts() <= bounds.amounts &&
+           Print().size() <= bounds.bytes;
+  };
   if (fits()) return false;
   Reservation merged{.by = std::string(by), .n = n, .of = "", .usage = {}, .objects = {}};
   while (!fits() && keep > 0) {

@@ -28,7 +28,8 @@ namespace accounting {
 
 struct Bounds {
   std::size_t objects = 1'000;
-  std::size_t bytes = std::size_t{64} * 1024;
+  std::size_t bytes = std::size_t{64} * 1024;  // of the text
+  std::size_t amounts = 32'768;                // in the usage of all entries
   std::size_t merged = 16;  // number of merged entries
 };
 
@@ -88,6 +89,7 @@ class ReservationList {
   // For callers that remove entries. They must keep the order.
   [[nodiscard]] std::vector<Reservation>& entries() { return entries_; }
   [[nodiscard]] std::size_t objects() const;
+  [[nodiscard]] std::size_t amounts() const;
   bool operator==(const ReservationList&) const = default;
 
   // metadata.uid of the quota. A copy of the quota has another one. "": a list of format 0, which

@@ -23,6 +23,9 @@ using base::Result;
 // Bounds for texts of any writer. Our own lists are smaller.
 constexpr std::size_t kMostBytes = std::size_t{256} * 1024;
 constexpr std::size_t kMostEntries = 4'096;
+// An entry with "like" has many amounts in a few bytes.
+constexpr std::size_t kMostAmounts = 65'536;
+static_assert(Bounds().amounts <= kMostAmounts / 2);
 
 constexpr std::array<std::string_view, 11> kEntryMembers = {
     "by", "n", "usage", "like", "of", "ns", "objects", "from", "stored", "unassigned", "webhook"};
@@ -263,9 +266,12 @@ Result<std::vector<Reservation>> EntriesFrom(const json::Value& value, FurtherMe
   if (!list->IsArray()) return Wrong("reservations is not a list");
   if (list->AsArray()->size() > kMostEntries) return Wrong("there are too many entries");
   std::set<std::pair<std::string, std::uint64_t>> names;
+  std::size_t amounts = 0;
   for (const json::Value& item : *list->AsArray()) {
     auto entry = EntryFrom(item, entries);
     if (!entry) return entry.error();
+    amounts += entry->usage.size();
+    if (amounts > kMostAmounts) return Wrong("the entries have too many amounts");
     if (!names.emplace(entry->by, entry->n).second)
       return Wrong("two entries have the same by and n");
     entry->further = further.Of(item, kEntryMembers);

@@ -331,4 +331,29 @@ TEST_CASE("reservations: a thousand objects fit", "[accounting]") {
   CHECK(list.objects() <= 1'000);
 }
 
+// An entry that is like another one takes few bytes of the text, and all amounts in memory.
+TEST_CASE("reservations: the amounts of alike entries are bounded", "[accounting]") {
+  ResourceList usage;
+  for (int i = 0; i < 1'000; ++i) {
+    usage.Set("requests.example.com/" + std::to_string(i), Quantity::FromInt(1));
+  }
+  ReservationList list;
+  const auto add = [&](std::uint64_t n) {
+    Reservation entry = Creation(n, {Object(n)});
+    entry.usage = usage;
+    list.Add(std::move(entry));
+  };
+  for (std::uint64_t n = 1; n <= 32; ++n) add(n);
+  CHECK_FALSE(list.Merge({}, "m", 1));
+  for (std::uint64_t n = 33; n <= 65; ++n) add(n);
+  list.owner = kUid;
+  REQUIRE(list.Print().size() < 64 * 1024);
+  CHECK(Parse(list.Print()).value() == list);  // of a version without this bound
+  add(66);
+  CHECK(Parse(list.Print()).error().message == "the entries have too many amounts");
+  CHECK(list.Merge({}, "m", 1));
+  CHECK(list.amounts() <= accounting::Bounds().amounts);
+  CHECK(list.Reserved().Get("requests.example.com/7") == Quantity::FromInt(66));
+}
+
 }  // namespace reservation_list_test
