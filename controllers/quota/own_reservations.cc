@@ -20,6 +20,9 @@ using std::chrono_literals::operator""ms;
 // Longer than any request that relies on a grant may take.
 constexpr std::chrono::seconds kKept{30};
 static_assert(kKept > accounting::kLongestAnswer + kAnswersRepeats);
+// Of one object. A request whose grant is forgotten cannot give it up: its reservation ends with
+// its hold.
+constexpr std::size_t kMostOfOne = 64;
 
 std::string ResourceOf(const admission::Grant& grant) {
   return grant.evaluator->resource.ToString();
@@ -66,6 +69,11 @@ std::uint64_t AddTo(std::vector<Reservation>& creations, const std::string& of,
       same != creations.end() ? *same : creations.emplace_back(author.Entry(of, ns, usage));
   entry.objects.push_back(uid);
   return entry.n;
+}
+
+// Outlasted() needs the first grant of a creation as long as there are others.
+std::vector<OwnReservations::Own>::iterator FirstToForget(std::vector<OwnReservations::Own>& own) {
+  return own.begin() + (own.front().from.empty() ? 1 : 0);
 }
 
 }  // namespace
@@ -164,10 +172,8 @@ void OwnReservations::AddBurst(base::TimePoint now, const admission::ReservePlan
 void OwnReservations::Commit(base::TimePoint now, Reserved reserved) {
   // Outlasted() must know the first grant as long as its reservation may be renewed.
   const auto kept = std::max<base::Duration>(kKept, accounting::HoldFor(author_->webhook));
-  // A later grant for the same object has an element of its own.
   for (; !remembered_.empty() && now - remembered_.front().at > kept; remembered_.pop_front()) {
-    const auto own = own_.find(remembered_.front().uid);
-    if (own != own_.end() && now - own->second.back().at > kept) own_.erase(own);
+    Forget(now - kept, remembered_.front().uid);
   }
   for (auto& [uid, mine] : reserved.added) Remember(now, uid, std::move(mine));
   CHECK(own_.size() <= remembered_.size()) << "a grant would never be forgotten";
@@ -178,8 +184,23 @@ void OwnReservations::Commit(base::TimePoint now, Reserved reserved) {
 }
 
 void OwnReservations::Remember(base::TimePoint now, const quota::Uid& uid, Own own) {
-  own_[uid].push_back(std::move(own));
+  std::vector<Own>& grants = own_[uid];
+  if (grants.size() == kMostOfOne) grants.erase(FirstToForget(grants));
+  grants.push_back(std::move(own));
   remembered_.push_back({now, uid});
+}
+
+void OwnReservations::Forget(base::TimePoint before, const quota::Uid& uid) {
+  const auto own = own_.find(uid);
+  if (own == own_.end()) return;
+  std::vector<Own>& grants = own->second;
+  const auto is_old = [&](const Own& one) { return one.at < before; };
+  if (is_old(grants.back())) {
+    own_.erase(own);
+    return;
+  }
+  const auto first = FirstToForget(grants);
+  grants.erase(first, std::find_if_not(first, grants.end(), is_old));
 }
 
 quota::ResourceList OwnReservations::Usable(base::TimePoint now,

@@ -123,11 +123,13 @@ class OwnReservations {
 
  private:
   void Remember(base::TimePoint now, const quota::Uid& uid, Own own);
+  // Forgets the grants of the object that were made before this time.
+  void Forget(base::TimePoint before, const quota::Uid& uid);
   bool DrawFromBurst(base::TimePoint now, const accounting::ReservationList& list,
                      const admission::ReservePlan& plan);
 
   Author* author_;
-  std::map<quota::Uid, std::vector<Own>> own_;  // oldest first; never an empty vector
+  std::map<quota::Uid, std::vector<Own>> own_;  // oldest first; never empty, and bounded
   // When each of them was added, oldest first. So a write costs what it adds and what ends, however
   // many grants are remembered.
   struct Remembered {
