@@ -9,34 +9,76 @@
 #include "pkg/base/task_group.h"
 
 namespace controllers {
+namespace {
 
-base::Task<Asker::Told> Asker::Ask(std::map<std::string, Lists> lists, base::TimePoint deadline) {
+constexpr std::chrono::milliseconds kTurnPoll{10};
+
+}  // namespace
+
+void Asker::Stop() {
+  stopped_ = true;
+  for (const Asking& one : asking_) one.alarm->Wake();
+}
+
+base::Task<bool> Asker::AwaitTurn() {
+  while (!stopped_ && asking_.size() >= kMostAtOnce) {
+    if (context_.scheduler->Now() - asking_.front().since >= kHangs) co_return false;
+    co_await context_.scheduler->Sleep(kTurnPoll);
+  }
+  co_return !stopped_;
+}
+
+bool Asker::MayAsk(const std::string& resource, base::TimePoint deadline) {
+  const auto resting = resting_.find(resource);
+  if (resting == resting_.end()) return true;
+  if (context_.scheduler->Now() < resting->second) return false;
+  resting->second = deadline;  // others leave it alone while this question asks
+  return true;
+}
+
+base::Task<Asker::Told> Asker::Ask(std::map<std::string, Lists> lists, base::Duration patience) {
   Told told;
+  const bool turn = co_await AwaitTurn();
+  if (!turn) {
+    told.busy = true;
+    co_return told;
+  }
   bool ended = false;
+  std::string current;  // the resource that is being asked
+  const base::TimePoint deadline = context_.scheduler->Now() + patience;
   const std::unique_ptr<base::Alarm> alarm = context_.scheduler->NewAlarm();
+  const auto here = asking_.insert(asking_.end(), {context_.scheduler->Now(), alarm.get()});
   base::TaskGroup asking(context_.executor);
   asking.Spawn("ask", [&]() -> base::Task<void> {
     co_await base::DeferCancellation();
     bool stopping = false;
     for (auto list = lists.begin(); list != lists.end() && !stopping; ++list) {
+      if (!MayAsk(list->first, deadline)) {
+        told.trouble = list->first + " was not answered in time, and is asked again later";
+        continue;
+      }
+      current = list->first;
       auto answer = co_await AskAbout(list->second);
+      stopping = co_await base::Stopping();
+      if (!stopping) resting_.erase(current);
       if (answer) {
         told.answers[list->first] = std::move(*answer);
       } else {
         told.trouble = answer.error().message;
       }
-      stopping = co_await base::Stopping();
     }
     ended = true;
     alarm->Wake();
   });
-  bool stopping = co_await base::Stopping();
-  while (!ended && !stopping && context_.scheduler->Now() < deadline) {
+  while (!ended && !stopped_ && context_.scheduler->Now() < deadline) {
     co_await alarm->WaitUntil(deadline);
-    stopping = co_await base::Stopping();
   }
-  if (!ended) asking.Cancel();
+  if (!ended) {
+    if (!stopped_) resting_[current] = context_.scheduler->Now() + kRests;
+    asking.Cancel();
+  }
   co_await asking.Join();
+  asking_.erase(here);
   co_return told;
 }
 

@@ -74,6 +74,7 @@ base::Task<void> QuotaController::Run() {
   }
   co_await base::IgnoreCancellation();  // the waits below end without cancellation
   queue_.ShutDown();
+  recounter_.Stop();
   co_await workers.Join();  // a write that was sent ends within its timeout
   VLOG(2) << "workers stopped quota_api=" << api_name;
   sources.Cancel();

@@ -298,7 +298,8 @@ base::Task<Recounter::Outcome> Recounter::Ask(quota::Quota quota, Question quest
       shown[resource] = view.ShownVersion(resource);
     }
   }
-  const Asker::Told told = co_await asker_.Ask(question.lists, asked + patience);
+  const Asker::Told told = co_await asker_.Ask(question.lists, patience);
+  if (told.busy) co_return Outcome{"postponed", accounting::kAsksAgain};
   // An answer that is older than what our own watch had shown before proves that the server was
   // restored. A floor proves nothing: everybody who may write the quota can write one.
   const bool put_back = std::ranges::any_of(told.answers, [&](const auto& answer) {

@@ -45,6 +45,8 @@ class Recounter {
         asker_(context, tracker) {}
 
   base::Task<Outcome> Reconcile(api::ObjectKey key);
+  // Reconcile() waits only for writes from now on.
+  void Stop() { asker_.Stop(); }
 
  private:
   // What a recount may write.
