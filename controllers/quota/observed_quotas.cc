@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds kSyncPoll{20};
 constexpr std::chrono::minutes kRelistsAgain{1};
 // Longer than a list may take.
 constexpr std::chrono::seconds kListRemembered{30};
-static_assert(kRefreshAge < accounting::kShowsQuotas && accounting::kShowsQuotas < kListRemembered);
+static_assert(kRefreshAge < accounting::kShowsGap && accounting::kShowsGap < kListRemembered);
 
 }  // namespace
 
@@ -77,14 +77,7 @@ void ObservedQuotas::OnPutBack() {
 }
 
 bool ObservedQuotas::Current() const {
-  const informers::ReflectorState& state = reflector_->state();
-  if (!store_.synced() || state.trouble) return false;
-  // A watch that was opened after a gap must first show what happened in the gap, or that it
-  // cannot.
-  const base::TimePoint now = scheduler_.Now();
-  const base::Duration reopened = informers::WatchGap::kShort + accounting::kShowsQuotas;
-  return state.gap.ShownAt(now, accounting::kShowsQuotas) <= now &&
-         stalls_.ShownAt(now, reopened) <= now;
+  return store_.synced() && IsCurrent(scheduler_.Now(), reflector_->state(), stalls_);
 }
 
 base::Task<base::Result<void>> ObservedQuotas::Refresh(std::string ns, base::TimePoint deadline) {

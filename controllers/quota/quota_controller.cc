@@ -33,9 +33,9 @@ QuotaController::QuotaController(TrackingContext context, const quota::QuotaApi&
             if (cluster_) queue_.Add(key);
           }),
       cluster_(!api.form.cluster ? nullptr
-                                 : std::make_unique<ClusterQuotas>(context_, changes_.ReachHooks(),
-                                                                   quotas_.store(), usage_,
-                                                                   reporter_, options_, queue_)),
+                                 : std::make_unique<ClusterQuotas>(
+                                       context_, stalls_, changes_.ReachHooks(), quotas_.store(),
+                                       usage_, reporter_, options_, queue_)),
       writer_(context_, quotas_, usage_, reporter_),
       reservations_(context_, options_, quotas_, usage_, reach(), writer_, observer_,
                     [this](const auto& key, base::Duration after) { queue_.AddAfter(key, after); }),

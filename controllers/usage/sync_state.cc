@@ -10,6 +10,13 @@
 
 namespace controllers {
 
+bool IsCurrent(base::TimePoint now, const informers::ReflectorState& state,
+               const StallDetector& stalls) {
+  const base::Duration reopened = informers::WatchGap::kShort + accounting::kShowsGap;
+  return !state.trouble && state.gap.ShownAt(now, accounting::kShowsGap) <= now &&
+         stalls.ShownAt(now, reopened) <= now;
+}
+
 bool SyncState::OnListEnds() {
   CHECK(listing_) << "the end of a list that did not begin";
   listing_ = false;

@@ -5,10 +5,17 @@
 #include <string>
 #include <string_view>
 
+#include "controllers/usage/stall_detector.h"
 #include "informers/reflector.h"
 #include "pkg/base/clock.h"
 
 namespace controllers {
+
+// True if a watch of quotas or namespaces that has listed them lags only by the delay of an event:
+// it does not fail, and after a gap or a standstill it has shown what was missed, or that it
+// cannot. Otherwise read live what admission decides by.
+bool IsCurrent(base::TimePoint now, const informers::ReflectorState& state,
+               const StallDetector& stalls);
 
 class SyncState {
  public:

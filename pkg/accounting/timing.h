@@ -73,9 +73,9 @@ inline constexpr std::chrono::seconds kCatchesUp{3};
 inline constexpr std::chrono::seconds kCatchesUpAfterStandstill{4};
 // A watch that is known to miss an object counts as behind for at most this time.
 inline constexpr std::chrono::seconds kAwaitsShown{10};
-// Within this time a new watch of quotas has shown earlier changes, or has reported that it cannot.
-// The watch cache of the API server may lag for seconds.
-inline constexpr std::chrono::seconds kShowsQuotas{4};
+// Within this time a new watch of quotas or namespaces has shown earlier changes, or has reported
+// that it cannot. The watch cache of the API server may lag for seconds.
+inline constexpr std::chrono::seconds kShowsGap{4};
 // A quota that loses a namespace does not lower `used` for this time. The watch of namespaces and
 // that of quotas may show two changes in another order than they were made.
 inline constexpr std::chrono::seconds kLosesNamespace{1};

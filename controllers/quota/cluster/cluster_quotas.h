@@ -11,10 +11,11 @@ namespace controllers {
 
 struct ClusterQuotas {
   // Quotas to recount go into `queue`. All references must outlive it.
-  ClusterQuotas(const TrackingContext& context, ClusterReach::Hooks hooks, const QuotaStore& store,
-                const ObservedUsage& usage, const QuotaReporter& reporter,
-                const QuotaControllerOptions& options, queue::AsyncQueue<api::ObjectKey>& queue)
-      : reach(context, std::move(hooks)),
+  ClusterQuotas(const TrackingContext& context, const StallDetector& stalls,
+                ClusterReach::Hooks hooks, const QuotaStore& store, const ObservedUsage& usage,
+                const QuotaReporter& reporter, const QuotaControllerOptions& options,
+                queue::AsyncQueue<api::ObjectKey>& queue)
+      : reach(context, stalls, std::move(hooks)),
         largest(*context.scheduler, reach, store, usage, queue),
         status(reach, store, reporter, largest, options) {}
 

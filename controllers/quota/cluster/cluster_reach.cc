@@ -13,8 +13,9 @@ constexpr int kMatchedAStep = 32;
 
 }  // namespace
 
-ClusterReach::ClusterReach(const TrackingContext& context, Hooks hooks)
+ClusterReach::ClusterReach(const TrackingContext& context, const StallDetector& stalls, Hooks hooks)
     : context_(context),
+      stalls_(stalls),
       hooks_(std::move(hooks)),
       tasks_(context_.executor),
       wake_(context_.scheduler->NewAlarm()),
@@ -120,7 +121,7 @@ std::vector<api::ObjectKey> ClusterReach::QuotasOf(std::string_view ns) const {
 }
 
 bool ClusterReach::Known(std::string_view ns) const {
-  return synced() && !trouble() && tree_.KnowsNamespace(ns);
+  return synced() && watch_.Current(stalls_) && tree_.KnowsNamespace(ns);
 }
 
 bool ClusterReach::synced() const { return quotas_synced_ && watch_.synced() && waiting_.empty(); }

@@ -36,7 +36,8 @@ class ClusterReach final : public Reach, public NamespaceLabels {
     // Returns the resources that these names limit. Null: places() is not used.
     std::function<std::set<api::GroupResource>(const quota::ResourceList& hard)> limited_by;
   };
-  ClusterReach(const TrackingContext& context, Hooks hooks);
+  // `stalls` must outlive it.
+  ClusterReach(const TrackingContext& context, const StallDetector& stalls, Hooks hooks);
 
   // As in QuotaListener.
   void OnQuota(const quota::Quota* before, const quota::Quota* after);
@@ -81,6 +82,7 @@ class ClusterReach final : public Reach, public NamespaceLabels {
   void Limit(const quota::Quota* before, const quota::Quota& after);
 
   TrackingContext context_;
+  const StallDetector& stalls_;
   Hooks hooks_;
   quota::QuotaTree tree_;
   quota::LimitedPlaces places_;

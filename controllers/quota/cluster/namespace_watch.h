@@ -36,6 +36,10 @@ class NamespaceWatch final : public informers::CollectionSink {
   [[nodiscard]] const std::optional<base::Error>& trouble() const {
     return reflector_->state().trouble;
   }
+  // True if it lags only by the delay of an event (IsCurrent()).
+  [[nodiscard]] bool Current(const StallDetector& stalls) const {
+    return synced() && IsCurrent(context_.scheduler->Now(), reflector_->state(), stalls);
+  }
   // As in NamespaceLabels. BehindUntil() holds for every quota.
   [[nodiscard]] base::TimePoint BehindUntil() const;
   [[nodiscard]] const api::GroupVersionResource& resource() const;

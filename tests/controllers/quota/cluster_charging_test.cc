@@ -100,6 +100,41 @@ TEST_CASE("cluster charging: labels are read live while namespaces cannot be wat
         "exceeded cluster quota: team-b, requested: pods=1, used: pods=0, limited: pods=0");
 }
 
+TEST_CASE("cluster charging: labels are read live until the watch has shown what it missed",
+          "[quota]") {
+  const bool hangs = GENERATE(false, true);
+  Clustered f;
+  f.PutNamespace("moved", "a");
+  f.Put(ClusterQuota("team-a", "a", {{"pods", "100"}}));
+  f.Put(ClusterQuota("team-b", "b", {{"pods", "0"}}));
+  f.RunFor(20s);
+  bool down = true;
+  const auto is_watch = [](const client::ApiRequest& request) {
+    return request.path == "/api/v1/namespaces" &&
+           std::ranges::any_of(request.query, [](const auto& one) { return one.first == "watch"; });
+  };
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (hangs || !down || !is_watch(request)) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "no watch"};
+  };
+  f.cluster.stall = [&](const client::ApiRequest& request) {
+    return hangs && down && is_watch(request) ? base::Duration(3s) : base::Duration();
+  };
+  f.cluster.Hold(kNamespaces);  // its new watch lags, too
+  f.cluster.CutWatches(kNamespaces);
+  f.RunFor(2s);
+  f.PutNamespace("moved", "b");
+  f.RunFor(500ms);
+  CHECK(f.Get("moved", "p0").kind == Kind::kRefused);
+  down = false;
+  f.RunFor(3s);
+  CHECK(f.Get("moved", "p1").kind == Kind::kRefused);
+  f.cluster.Release(kNamespaces);
+  f.RunFor(1s);
+  CHECK(f.Get("moved", "p2").kind == Kind::kRefused);
+  f.cluster.ForgetFunctions();
+}
+
 TEST_CASE("cluster charging: the objects of a relabelled namespace count at once", "[quota]") {
   Clustered f;
   f.Put(ClusterQuota("team-a", "a", {{"pods", "5"}}));
