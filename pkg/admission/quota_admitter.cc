@@ -205,6 +205,11 @@ base::Task<Answer> QuotaAdmitter::Admit(Review review, base::TimePoint deadline)
     }
   }
   if (reserving.empty()) co_return all;
+  // The last one has just been planned, if it reserves. What the others were planned by may have
+  // changed while a later quota API was read.
+  for (const std::shared_ptr<Waiter>& waiter : reserving) {
+    if (waiter != waiters.back()) waiter->plan = PlanFor(Waiters(1, waiter));
+  }
   co_return co_await Reserve(pending, std::move(reserving), std::move(all));
 }
 
@@ -261,8 +266,6 @@ base::Task<Answer> QuotaAdmitter::Reserve(std::shared_ptr<Pending> pending, Wait
   const std::optional<Answer> busy = seat.Busy();
   Leaving leaving{waiters};
   for (const std::shared_ptr<Waiter>& waiter : waiters) {
-    // The last one has just been planned. The others may have been planned long ago.
-    if (waiter != waiters.back()) waiter->plan = PlanFor(Waiters(1, waiter));
     if (writers_.GrantAtOnce(*waiter)) continue;
     if (busy) {
       waiter->answer = waiter->Tempered(*busy);

@@ -376,6 +376,7 @@ base::Task<base::Result<client::ApiResponse>> FakeCluster::Do(client::ApiRequest
   if (fault) {
     if (auto error = fault(request)) co_return *error;
   }
+  if (stall) co_await scheduler_.Sleep(stall(request));
   if (auto error = Away(request.path)) co_return *error;
   if (request.path == "/api" || request.path == "/apis") co_return Discover(request.path);
   if (request.path == "/version") {

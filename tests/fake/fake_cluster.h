@@ -60,7 +60,7 @@ class FakeCluster final : public client::ApiClient {
   // Returns an error to inject, or nullopt. May be null.
   std::function<std::optional<base::Error>(const client::ApiRequest&)> fault;
 
-  // Returns how long a list or watch waits for its answer. May be null.
+  // Returns how long a request waits for its answer. May be null.
   std::function<base::Duration(const client::ApiRequest&)> stall;
 
   // Returns true if the PATCH is done but its answer is lost. May be null.

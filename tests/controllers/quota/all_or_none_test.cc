@@ -240,6 +240,39 @@ TEST_CASE("all or none: a call decides for all quota APIs even if it is the only
   CHECK(f.UsedShare() == "2");
 }
 
+TEST_CASE("all or none: a quota that appears while another quota API is read decides, too",
+          "[quota]") {
+  TwoApis f;
+  f.PutQuotas({{"pods", "10"}}, {{"secrets", "5"}});
+  const auto is_of_shares = [](const client::ApiRequest& request) {
+    return request.path.find("/shares") != std::string::npos;
+  };
+  // So each review reads the shares.
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    const bool watches =
+        std::ranges::any_of(request.query, [](const auto& one) { return one.first == "watch"; });
+    if (!watches || !is_of_shares(request)) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "no watch"};
+  };
+  f.cluster.CutWatches(kShares);
+  f.RunFor(5s);
+  const LastAnswer& first = f.Call("core.shares", "p");
+  f.RunFor(100ms);
+  REQUIRE(f.Allowed(first));
+  f.RunFor(200ms);  // the shares are read again
+  f.cluster.stall = [&](const client::ApiRequest& request) {
+    return is_of_shares(request) ? base::Duration(150ms) : base::Duration();
+  };
+  const LastAnswer& repeated = f.Call("core.shares", "p");
+  f.RunFor(10ms);
+  f.cluster.Put(kQuotas, MakeQuota("later", {{"pods", "0"}}));
+  f.RunFor(300ms);
+  REQUIRE(f.Used("later") == "pods=0");
+  REQUIRE(repeated.response);
+  CHECK_FALSE(f.Allowed(repeated));
+  f.cluster.ForgetFunctions();
+}
+
 TEST_CASE("all or none: the second call for a creation writes nothing", "[quota]") {
   TwoApis f;
   f.PutQuotas({{"pods", "100"}}, {{"pods", "100"}});
