@@ -231,7 +231,10 @@ std::optional<AppliedWrite> AppliedPlan::Compare(const std::string& ns, Entry& e
   if (entry.wanted) {
     const std::optional<AppliedContent> content = source_.ContentOf(ns, entry.name);
     if (!content) {
-      again = std::min(again, clock_.Now() + kUntilKnown);
+      // It stays outdated. Without `due` the next step would compare it again: with more such
+      // entries than a step compares, the steps never end.
+      entry.due = std::max(entry.due, clock_.Now() + kUntilKnown);
+      again = std::min(again, entry.due);
       return std::nullopt;
     }
     write.verb = stored ? AppliedWrite::Verb::kUpdate : AppliedWrite::Verb::kCreate;

@@ -136,8 +136,6 @@ void DefinitionController::EndList() {
 }
 
 base::Task<void> DefinitionController::Apply() {
-  checks_.Follow(set_.stored(),
-                 [this](const quota::usage::UsageDefinition& one) { return KindsOf(one); });
   while (ApplyOne()) {
     co_await base::NextTurn();
     if (listing_) co_return;
@@ -150,6 +148,10 @@ base::Task<void> DefinitionController::Apply() {
 // waits for the check of its paths, but not those of the start: no request is decided before they
 // are in force.
 bool DefinitionController::ApplyOne() {
+  checks_.Follow(set_.stored(),
+                 [this](const quota::usage::UsageDefinition& one) { return KindsOf(one); });
+  judged_.clear();
+  for (const auto& [name, stored] : set_.stored()) judged_.emplace(name, stored.version);
   verdicts_ = set_.Judge(hooks_.built_in, [this](const std::string& name) {
     return quota::usage::Verdict{std::string(quota::usage::kPathNotInSchema), checks_.WhyNot(name)};
   });
@@ -286,11 +288,15 @@ base::Task<void> DefinitionController::WriteStatus() {
   std::vector<std::string> names;
   for (const auto& [name, stored] : set_.stored()) names.push_back(name);
   for (const std::string& name : names) {
+    // What is listed again is judged, and put in force, after the list.
+    if (listing_ || !hooks_.leading()) co_return;
     const auto at = set_.stored().find(name);
     const base::TimePoint now = context_.scheduler->Now();
     if (at == set_.stored().end() || !verdicts_.contains(name)) continue;
-    if (checks_.IsPending(name)) continue;  // its first verdict may be wrong
     const quota::usage::StoredDefinition& stored = at->second;
+    // The verdict is about another version: this one is not in force, and perhaps never will be.
+    if (judged_.at(name) != stored.version) continue;
+    if (checks_.IsPending(name)) continue;  // its first verdict may be wrong
     json::Value status = StatusOf(name, stored);
     const auto due = DueAt(name, stored, status);
     if (!due || *due > now) continue;

@@ -84,6 +84,7 @@ class DefinitionController final : public informers::CollectionSink {
   // Which version of its resource a definition reads; "": the resource is not served.
   [[nodiscard]] std::string VersionOf(const quota::usage::UsageDefinition& definition) const;
   [[nodiscard]] DefinitionKinds KindsOf(const quota::usage::UsageDefinition& definition) const;
+  // Writes the statuses of the definitions that did not change since Apply(), while it leads.
   base::Task<void> WriteStatus();
   [[nodiscard]] QuotaCondition ReadyOf(const quota::usage::StoredDefinition& stored,
                                        const quota::usage::Verdict& verdict) const;
@@ -99,7 +100,8 @@ class DefinitionController final : public informers::CollectionSink {
   DefinitionHooks hooks_;
   quota::usage::DefinitionSet set_;
   std::map<std::string, quota::usage::Verdict> verdicts_;
-  std::map<std::string, Defined> defined_;  // by name
+  std::map<std::string, std::string> judged_;  // the resourceVersions that `verdicts_` are about
+  std::map<std::string, Defined> defined_;     // by name
   struct Written {
     base::TimePoint at;
     bool failed = false;

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::chrono::seconds kAtFirst{1};
 constexpr std::chrono::seconds kAgain{30};
+// How long the first list of a kind, or of the namespaces, may take.
+constexpr std::chrono::minutes kUntilListed{5};
 // Each step sums so many namespaces.
 constexpr std::size_t kSumsAStep = 32;
 
@@ -73,10 +75,24 @@ base::Task<void> LargestNamespaces::Run() {
   }
 }
 
+// Usage that is not known is not zero, and neither is usage that the status does not have yet. Once
+// it is known the status may stay as it is, and then nothing calls OnUsed().
+bool LargestNamespaces::CanCompare(const quota::Quota& quota, const std::string& scarcest) {
+  const QuotaCount count = usage_.Count(quota, kUntilListed);
+  const auto is_used = [](const auto& amount) { return amount.second.Sign() > 0; };
+  const bool known = scarcest.empty()
+                         ? !count.pending && std::ranges::none_of(count.observed.used, is_used)
+                         : count.observed.used.Find(scarcest) != nullptr;
+  if (reach_.synced() && known) return true;
+  due_.AddAfter(quota.key, count.pending ? kAtFirst : kAgain);
+  return false;
+}
+
 base::Task<void> LargestNamespaces::LookAt(api::ObjectKey key) {
   const quota::Quota* quota = store_.Find(key);
-  if (quota == nullptr || !reach_.synced()) co_return;
+  if (quota == nullptr) co_return;
   const std::string scarcest = ScarcestOf(quota->status);
+  if (!CanCompare(*quota, scarcest)) co_return;
   std::vector<std::string> namespaces;
   reach_.tree().VisitNamespaces(key.name,
                                 [&](std::string_view ns) { namespaces.emplace_back(ns); });
@@ -89,8 +105,9 @@ base::Task<void> LargestNamespaces::LookAt(api::ObjectKey key) {
     co_await base::NextTurn();
     if (co_await base::Stopping()) co_return;
   }
-  // The quota may have been deleted during the steps above.
-  if (store_.Find(key) == nullptr) co_return;
+  // During the steps above the quota may have been deleted, or a list may have begun.
+  quota = store_.Find(key);
+  if (quota == nullptr || !CanCompare(*quota, scarcest)) co_return;
   json::Array array = ToArray(largest);
   const auto known = found_.find(key);
   if (known != found_.end() && known->second == array) co_return;

@@ -35,6 +35,9 @@ class LargestNamespaces {
 
  private:
   base::Task<void> LookAt(api::ObjectKey key);
+  // Returns true if it is known how much of this name the namespaces use, or, if it is "", that
+  // they use nothing. Otherwise searches again after a while.
+  bool CanCompare(const quota::Quota& quota, const std::string& scarcest);
 
   const ClusterReach& reach_;
   const QuotaStore& store_;

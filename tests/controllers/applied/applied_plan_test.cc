@@ -466,6 +466,43 @@ TEST_CASE("applied: a clock that advances at each reading delays nothing",
   CHECK(written);
 }
 
+// As before the first count of many new quotas, or while a kind is listed that all of them limit.
+TEST_CASE_METHOD(PlanFixture,
+                 "applied: quotas whose content is not known yet neither spin nor delay others",
+                 "[controllers][applied]") {
+  const int unknown = GENERATE(8, 9, 40);
+  std::vector<std::string> names;
+  names.reserve(unknown);
+  for (int i = 0; i < unknown; ++i) names.push_back("quota-" + std::to_string(i));
+  source.used = {{"company", 1}};
+  List();
+  Reach("a", names);
+  Reach("b", {"company"});
+  // Each step takes a microsecond, so that the clock also advances if the plan spins.
+  std::size_t steps = 0;
+  const auto run_for = [&](base::Duration duration) {
+    Words done;
+    for (const base::TimePoint end = clock.Now() + duration; clock.Now() < end; ++steps) {
+      AppliedPlan::Next next = plan.Decide();
+      if (next.write) done.push_back(Perform(*next.write));
+      const base::TimePoint again = next.write ? clock.Now() : std::min(next.again, end);
+      clock.Advance(std::max<base::Duration>(again - clock.Now(), 1us));
+    }
+    return done;
+  };
+  CHECK(run_for(20s) == Words{"create b/company"});
+  // Only a quota further above changes, so b is in the other queue.
+  for (const int used : {2, 3}) {
+    Use("company", used);
+    CHECK(run_for(20s) == Words{"update b/company"});
+  }
+  CHECK(steps < 1000);
+  CHECK(source.asked < 40 * static_cast<std::size_t>(unknown));  // each at most every two seconds
+  // What is known at last is written soon.
+  for (const std::string& name : names) Use(name, 1);
+  CHECK(run_for(5s).size() == names.size());
+}
+
 TEST_CASE_METHOD(PlanFixture, "applied: each step visits only a few objects",
                  "[controllers][applied]") {
   std::vector<std::string> names;

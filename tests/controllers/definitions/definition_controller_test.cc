@@ -220,6 +220,89 @@ TEST_CASE("definitions: a bounded number is in force, the oldest", "[controllers
   }
 }
 
+// Buckets may have any field, and the spec of disks has a size only.
+constexpr const char* kDisksOfSize =
+    R"({"components":{"schemas":{)"
+    R"("Bucket":{"x-kubernetes-preserve-unknown-fields":true,)"
+    R"("x-kubernetes-group-version-kind":[)"
+    R"({"group":"example.com","version":"v1","kind":"Bucket"}]},)"
+    R"("Disk":{"properties":{"spec":{"type":"object","properties":{"size":{"type":"string"}}}},)"
+    R"("x-kubernetes-group-version-kind":[)"
+    R"({"group":"example.com","version":"v1","kind":"Disk"}]}}}})";
+
+// The status of one is being written, and meanwhile the watch shows another generation of the next
+// one, which is not in force yet.
+struct DuringAWrite : Definitions {
+  DuringAWrite() {
+    Put("buckets", "example.com/bytes", ".spec.size");
+    Put("disks", "example.com/disk-bytes", ".spec.size");
+    Start();
+    scheduler.RunFor(20s);
+    CHECK(Defined() == "buckets=v1 disks=v1");
+    cluster.writes.clear();
+    cluster.patch_answer_delay = 50ms;
+    Put("buckets", "example.com/bytes", ".spec.capacity", 2);
+    scheduler.RunFor(10ms);
+    REQUIRE(cluster.writes.size() == 1);
+  }
+  // Returns what the status says of the new generation, at first and then each time it changes.
+  std::vector<std::string> ReadyOfDisksDuring(base::Duration duration) {
+    std::vector<std::string> said;
+    for (const auto end = scheduler.Now() + duration; scheduler.Now() < end;) {
+      scheduler.RunFor(10ms);
+      const std::string ready = Ready("disks.example.com");
+      if (!ready.empty() && (said.empty() || said.back() != ready)) said.push_back(ready);
+    }
+    return said;
+  }
+};
+
+TEST_CASE("definitions: one that becomes unreadable during a write says so", "[controllers]") {
+  DuringAWrite f;
+  f.Put("disks", "example.com/disk-bytes", "spec.size", 2);
+  CHECK(f.ReadyOfDisksDuring(5s) ==
+        std::vector<std::string>{
+            "False PathInvalid: spec.usage[0].path: must begin with a dot, as .spec.size"});
+  CHECK(f.Defined() == "buckets=v1");
+}
+
+TEST_CASE("definitions: one that changes during a write is not ready before it is in force",
+          "[controllers]") {
+  DuringAWrite f;
+  f.cluster.documents["/openapi/v3/apis/example.com/v1"] = kDisksOfSize;
+  f.Put("disks", "example.com/disk-bytes", ".spec.szie", 2);
+  // A status that says Ready would also be taken for a sign that the new path was in force.
+  CHECK(f.ReadyOfDisksDuring(5s) ==
+        std::vector<std::string>{
+            "False PathNotInSchema: spec.usage[0].path: spec.szie is not in the schema of Disk "
+            "(example.com/v1): spec has size"});
+  CHECK(f.Defined() == "buckets=v1");
+}
+
+TEST_CASE("definitions: while they are listed again no status is written", "[controllers]") {
+  Definitions f;
+  f.Put("disks", "example.com/disk-bytes", ".spec.size");
+  f.Start();
+  f.scheduler.RunFor(20s);
+  f.cluster.writes.clear();
+  json::Value disks = *f.cluster.Find(DefinitionResource(), "", "disks.example.com");
+  disks.Make({"metadata", "generation"}) = 2;
+  disks.Make({"metadata", "resourceVersion"}) = "1000";
+  const bool readable = GENERATE(true, false);
+  CAPTURE(readable);
+  disks.Make({"spec", "usage"}) = json::Array{json::Object{
+      {"name", "example.com/disk-bytes"}, {"path", readable ? ".spec.capacity" : "spec.capacity"}}};
+  f.controller->BeginList();
+  f.controller->Upsert(disks);
+  f.scheduler.RunFor(5s);
+  CHECK(f.cluster.writes.empty());
+  f.controller->EndList();
+  f.scheduler.RunFor(1s);
+  CHECK(f.Defined() == (readable ? "disks=v1" : ""));
+  REQUIRE(f.cluster.writes.size() == 1);
+  CHECK_THAT(f.cluster.writes[0].body, Catch::Contains(readable ? "NotLimited" : "PathInvalid"));
+}
+
 TEST_CASE("definitions: only the leader writes, and a failed write waits", "[controllers]") {
   Definitions f;
   f.leads = false;
@@ -238,6 +321,20 @@ TEST_CASE("definitions: only the leader writes, and a failed write waits", "[con
   f.cluster.ForgetFunctions();
   f.scheduler.RunFor(12s);
   CHECK_THAT(f.Ready(), Catch::StartsWith("True"));
+}
+
+TEST_CASE("definitions: a leader that loses its lease during a write writes no other status",
+          "[controllers]") {
+  Definitions f;
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.Put("disks", "example.com/disk-bytes", ".spec.size");
+  f.cluster.patch_answer_delay = 50ms;
+  f.Start();
+  for (int i = 0; i < 500 && f.cluster.writes.empty(); ++i) f.scheduler.RunFor(10ms);
+  REQUIRE(f.cluster.writes.size() == 1);
+  f.leads = false;
+  f.scheduler.RunFor(20s);
+  CHECK(f.cluster.writes.size() == 1);
 }
 
 }  // namespace

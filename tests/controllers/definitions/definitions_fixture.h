@@ -4,10 +4,12 @@
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "controllers/definitions/definition_controller.h"
 #include "pkg/base/manual_scheduler.h"
@@ -65,6 +67,7 @@ struct Definitions {
                                          [this](const api::GroupResource& resource,
                                                 const std::optional<quota::Evaluator>& by) {
                                            ++changes;
+                                           if (on_change) std::exchange(on_change, nullptr)();
                                            if (by) {
                                              defined.insert_or_assign(resource.resource, *by);
                                            } else {
@@ -130,6 +133,7 @@ struct Definitions {
   std::optional<controllers::ServedResources> served;
   std::map<std::string, quota::Evaluator> defined;
   int changes = 0;
+  std::function<void()> on_change;  // called at the next change; may be null
   DefinedUse use;
   bool leads = true;
   std::unique_ptr<DefinitionController> controller;

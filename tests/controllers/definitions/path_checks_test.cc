@@ -50,6 +50,20 @@ TEST_CASE("path checks: a mistyped path is told, and the definition is never in 
   CHECK_THAT(f.Ready(), Catch::StartsWith("True NotLimited: no quota limits one of its names"));
 }
 
+TEST_CASE("path checks: what appears while another one is put in force is checked, too",
+          "[controllers]") {
+  Definitions f;
+  f.Start();
+  f.cluster.documents[kDocument] =
+      DocumentOf(KindOf("Bucket", kSize) + "," + KindOf("Disk", kSize));
+  f.on_change = [&] { f.Put("disks", "example.com/disk-bytes", ".spec.siez"); };
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.scheduler.RunFor(5s);
+  CHECK(f.changes == 1);
+  CHECK(f.Defined() == "buckets=v1");
+  CHECK_THAT(f.Ready("disks.example.com"), Catch::StartsWith("False PathNotInSchema"));
+}
+
 TEST_CASE("path checks: a schema that gets the field ends the complaint", "[controllers]") {
   Definitions f;
   f.cluster.documents[kDocument] = Buckets(kOther);

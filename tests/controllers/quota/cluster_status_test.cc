@@ -24,6 +24,66 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the namespaces with the most u
   CHECK(Member("c", {"largest"}) == "[]");
 }
 
+// The status from before a restart says what is used, before the objects are listed again.
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster quotas: the namespaces with the most usage stay until all is listed",
+                 "[controllers]") {
+  const std::string path = GENERATE("/api/v1/pods", "/api/v1/namespaces");
+  const base::Duration away = GENERATE(0s, 90s);
+  CAPTURE(path, away.count());
+  PutNamespace("one", "a");
+  PutNamespace("two", "a");
+  PutPod("pod-0", "one");
+  PutPod("pod-1", "one");
+  PutPod("pod-0", "two");
+  PutQuota("a", kFivePods, "a");
+  Start();
+  scheduler.RunFor(60s);
+  const std::string largest = Member("a", {"largest"});
+  REQUIRE(largest ==
+          R"([{"namespace":"one","used":{"pods":"2"}},{"namespace":"two","used":{"pods":"1"}}])");
+  Stop();
+  // What happened meanwhile did not change what is used.
+  const json::Array before{
+      json::Object{{"namespace", "gone"}, {"used", json::Object{{"pods", "3"}}}}};
+  Edit("a", "largest", before);
+  const base::TimePoint back = scheduler.Now() + away;
+  cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path != path || scheduler.Now() >= back) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "", .http_status = 503};
+  };
+  cluster.stall = [&](const client::ApiRequest& request) {
+    return request.path == path ? base::Duration(5s) : base::Duration();
+  };
+  Start();
+  scheduler.RunFor(3s);
+  CHECK(Member("a", {"largest"}) == json::Write(before));
+  scheduler.RunFor(away + kReconnects);
+  CHECK(Member("a", {"largest"}) == largest);
+  cluster.ForgetFunctions();
+}
+
+// Before the first count there is no usage to compare either.
+TEST_CASE_METHOD(ClusterFixture,
+                 "cluster quotas: the namespaces of a new quota are not empty while objects are "
+                 "listed",
+                 "[controllers]") {
+  PutNamespace("one", "a");
+  PutPod("pod", "one");
+  PutQuota("a", kFivePods, "a");
+  cluster.stall = [](const client::ApiRequest& request) {
+    return request.path == "/api/v1/pods" ? base::Duration(5s) : base::Duration();
+  };
+  Start();
+  bool was_empty = false;
+  for (int i = 0; i < 100; ++i) {
+    was_empty = was_empty || Member("a", {"largest"}) == "[]";
+    scheduler.RunFor(200ms);
+  }
+  CHECK_FALSE(was_empty);
+  CHECK(Member("a", {"largest"}) == R"([{"namespace":"one","used":{"pods":"1"}}])");
+}
+
 TEST_CASE_METHOD(ClusterFixture, "cluster quotas: selected exempt namespaces are reported",
                  "[controllers]") {
   PutNamespace("a-1", "a");
@@ -129,9 +189,8 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a message that was not written
     const bool fails =
         request.verb == "PATCH" && request.path.ends_with("/b/status") && ++failures == 1;
     if (!fails) return std::nullopt;
-    return base::Error{.code = code,
-                       .message = "",
-                       .http_status = code == base::ErrorCode::kConflict ? 409 : 503};
+    return base::Error{
+        .code = code, .message = "", .http_status = code == base::ErrorCode::kConflict ? 409 : 503};
   };
   PutPod("new", "a-1");
   for (int i = 0; i < 300 && failures == 0; ++i) scheduler.RunFor(100ms);
