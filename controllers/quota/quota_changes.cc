@@ -49,7 +49,12 @@ void QuotaChanges::OnQuota(const quota::Quota* before, const quota::Quota* after
   }
   if (cluster_) {
     const quota::Quota& decisive = account.Decisive(*after);
-    cluster_->reach.SetPromised(after->key.name, quota::Promised(decisive, decisive.status.used));
+    // What is reserved for expected creations is not in `used` of the parent yet.
+    quota::ResourceList taken = decisive.status.used;
+    for (const auto& [name, amount] : account.known().Unassigned()) {
+      if (taken.Find(name) != nullptr) taken.Set(name, quota::Rest(taken.Get(name), amount));
+    }
+    cluster_->reach.SetPromised(after->key.name, quota::Promised(decisive, taken));
   }
   const bool respecified = renamed || before->selector != after->selector ||
                            before->unreadable.why != after->unreadable.why;

@@ -74,11 +74,19 @@ class Planner {
   }
 
   void Finish(BatchPlan& plan) {
+    std::vector<std::optional<std::size_t>> places(writes_.size());  // in the plan
     for (std::size_t i = 0; i < writes_.size(); ++i) {
-      if (writes_[i].members.empty()) continue;
+      if (!writes_[i].members.empty()) places[i] = plan.grants.size();
+      if (!places[i]) continue;
       writes_[i].quota = *standings_[i].quota;
       if (FitsBurst(writes_[i])) writes_[i].from = ReservePlan::From::kBurst;
       plan.grants.push_back(std::move(writes_[i]));
+    }
+    for (std::size_t i = 0; i < writes_.size(); ++i) {
+      const quota::Standing& standing = standings_[i];
+      const bool waits = places[i] && standing.tree.parent && standing.quota->cluster &&
+                         !standing.quota->cluster->guaranteed.empty();
+      if (waits) plan.grants[*places[i]].after = places[*standing.tree.parent];
     }
   }
 

@@ -4,6 +4,7 @@
 // add, with at most one write of each quota. A pure function; no I/O.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,10 @@ struct PlannedGrants : ReservePlan {
     std::size_t grant = 0;
   };
   std::vector<Relying> relying = {};
+  // The index of the write that must be made before this one; nullopt: it waits for none. What a
+  // quota uses of its guarantee is then in `used` of its parent before it is in its own: a replica
+  // that reads both in between would take the rest of the guarantee for smaller than it is.
+  std::optional<std::size_t> after = {};
 };
 
 struct BatchPlan {

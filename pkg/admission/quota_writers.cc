@@ -244,23 +244,40 @@ void QuotaWriters::Number(BatchPlan& plan) {
 }
 
 // The caller keeps `grants` until this returns. Grants without a write are made before the first
-// suspension, because the plan may be outdated after it.
+// suspension, because the plan may be outdated after it. A write that waits for a failed one is not
+// made.
 base::Task<std::vector<base::Result<void>>> QuotaWriters::Write(
     const std::vector<PlannedGrants>& grants, QuotaBook& book, base::TimePoint deadline) {
   std::vector<base::Result<void>> outcomes(grants.size());
-  base::TaskGroup group(executor_);
+  std::vector<std::size_t> writes;
   for (std::size_t i = 0; i < grants.size(); ++i) {
-    if (grants[i].from != ReservePlan::From::kWrite) {
-      if (!book.Draw(grants[i])) outcomes[i] = ChangedMeanwhile(grants[i].quota);
-      continue;
+    if (grants[i].from == ReservePlan::From::kWrite) {
+      writes.push_back(i);
+    } else if (!book.Draw(grants[i])) {
+      outcomes[i] = ChangedMeanwhile(grants[i].quota);
     }
-    group.Spawn("reserve", [&book, &grants, &outcomes, i, deadline]() -> base::Task<void> {
-      ReservePlan plan = grants[i];
-      const auto outcome = co_await book.Reserve(std::move(plan), deadline);
-      outcomes[i] = outcome;
-    });
   }
-  co_await group.Join();
+  while (!writes.empty()) {
+    base::TaskGroup group(executor_);
+    std::vector<std::size_t> waiting;
+    for (const std::size_t i : writes) {
+      const std::optional<std::size_t> after = grants[i].after;
+      if (after && std::ranges::find(writes, *after) != writes.end()) {
+        waiting.push_back(i);
+      } else if (after && !outcomes[*after] && !IsForgiven(grants[*after], outcomes[*after])) {
+        outcomes[i] = outcomes[*after].error();
+      } else {
+        group.Spawn("reserve", [&book, &grants, &outcomes, i, deadline]() -> base::Task<void> {
+          ReservePlan plan = grants[i];
+          const auto outcome = co_await book.Reserve(std::move(plan), deadline);
+          outcomes[i] = outcome;
+        });
+      }
+    }
+    co_await group.Join();
+    CHECK_LT(waiting.size(), writes.size()) << "writes wait for each other";
+    writes = std::move(waiting);
+  }
   co_return outcomes;
 }
 

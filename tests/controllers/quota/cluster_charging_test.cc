@@ -55,6 +55,66 @@ TEST_CASE("cluster charging: the guarantee of a sibling stays free", "[quota]") 
   CHECK(f.UsedOf("company") == "3");
 }
 
+// Another replica sees both writes in their order, and may decide in between.
+TEST_CASE("cluster charging: a guarantee is used in the parent before it is in the child",
+          "[quota]") {
+  const char* const enforcement = GENERATE("Deny", "Warn");
+  Clustered f;
+  f.PutNamespace("b-prod", "b");
+  json::Value company = ClusterQuota("company", "", {{"pods", "3"}});
+  company.Make({"spec", "enforcement"}) = enforcement;
+  f.Put(company);
+  json::Value team_b = ClusterQuota("team-b", "b", {{"pods", "2"}}, "company");
+  team_b.Make({"spec", "guaranteed"}) = json::Object{{"pods", "2"}};
+  f.Put(team_b);
+  f.RunFor(1s);
+  f.cluster.writes.clear();
+  REQUIRE(f.Get("b-prod", "p1").kind == Kind::kAllowed);
+  REQUIRE(f.cluster.writes.size() == 2);
+  CHECK(f.cluster.writes[0].path.ends_with("/company/status"));
+  CHECK(f.cluster.writes[1].path.ends_with("/team-b/status"));
+
+  f.RunFor(10s);
+  f.cluster.writes.clear();
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (!request.path.ends_with("/company/status")) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kForbidden, .message = "no", .http_status = 403};
+  };
+  const bool refuses = std::string_view(enforcement) == "Deny";
+  CHECK((f.Get("b-prod", "p2").kind == Kind::kAllowed) != refuses);
+  const auto children = std::ranges::count_if(
+      f.cluster.writes, [](const auto& write) { return write.path.ends_with("/team-b/status"); });
+  // What fails for a quota that only warns hides no guarantee of another one.
+  CHECK((children == 0) == refuses);
+  f.cluster.ForgetFunctions();
+}
+
+TEST_CASE("cluster charging: what is reserved in a child for others to come keeps its guarantee",
+          "[quota]") {
+  Clustered f;
+  f.PutNamespace("a-prod", "a");
+  f.PutNamespace("b-prod", "b");
+  f.Put(ClusterQuota("company", "", {{"pods", "40"}}));
+  f.Put(ClusterQuota("team-a", "a", {{"pods", "40"}}, "company"));
+  json::Value team_b = ClusterQuota("team-b", "b", {{"pods", "40"}}, "company");
+  team_b.Make({"spec", "guaranteed"}) = json::Object{{"pods", "40"}};
+  f.Put(team_b);
+  f.RunFor(1s);
+  // Another replica reserved a burst of 20, which no parent has.
+  json::Value stored = *f.cluster.Find(f.quotas.resource, "", "team-b");
+  const std::string uid(stored.StringAt({"metadata", "uid"}));
+  stored.Make({"status", "used", "pods"}) = "20";
+  stored.Make({"status", "reservations"}) =
+      R"({"format":1,"uid":")" + uid +
+      R"(","reservations":[{"by":"other","n":1,"of":"pods","usage":{"pods":"20"},)"
+      R"("unassigned":20}],"floor":{},"writes":1,"used":{"pods":"20"}})";
+  f.Put(stored);
+  f.RunFor(100ms);
+  CHECK(f.Get("a-prod", "p1").message ==
+        "exceeded cluster quota: company (above team-a), requested: pods=1, used: pods=0, "
+        "limited: pods=40, guaranteed to others: pods=40");
+}
+
 TEST_CASE("cluster charging: an unknown namespace is read live", "[quota]") {
   Clustered f;
   f.Put(ClusterQuota("team-a", "a", {{"pods", "1"}}));
