@@ -30,7 +30,7 @@ struct Bounds {
   std::size_t objects = 1'000;
   std::size_t bytes = std::size_t{64} * 1024;  // of the text
   std::size_t amounts = 32'768;                // in the usage of all entries
-  std::size_t merged = 16;  // number of merged entries
+  std::size_t merged = 16;                     // number of merged entries
 };
 
 // Returns what `used` includes for an object of the entry, if the object uses `stored`: what the
