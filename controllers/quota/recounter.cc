@@ -19,8 +19,10 @@ using accounting::ReservationList;
 using accounting::Standing;
 using std::chrono_literals::operator""ms;
 
-// What is due and cannot end yet is looked at again after this time.
+// What is due and cannot end yet is looked at again after this time; what is due for long, less
+// often.
 constexpr base::Duration kLooksAfterDue = 500ms;
+constexpr base::Duration kLooksSeldom = 5'000ms;
 constexpr base::Duration kAtOnce = 1ms;
 // For a list of a large collection.
 constexpr std::chrono::seconds kListsAll{60};
@@ -350,7 +352,10 @@ base::TimePoint Recounter::NextLook(const Account& account, const QuotaCount& co
   // A watch that has caught up must not wait for another one that fails.
   base::TimePoint next = count.catches_up_at;
   const auto at_due = [&](base::TimePoint due) {
-    next = std::min(next, due > now ? due : now + kLooksAfterDue);
+    // Nothing can be asked about a kind that is not served, perhaps for ever.
+    const base::Duration seldom =
+        std::clamp<base::Duration>((now - due) / 16, kLooksAfterDue, kLooksSeldom);
+    next = std::min(next, due > now ? due : now + seldom);
   };
   const auto ends = account.own.BurstEnds();
   if (ends && *ends > now) {

@@ -95,6 +95,33 @@ TEST_CASE_METHOD(AskerFixture, "asker: many charges end at about the same time",
   for (int i = 0; i < kHanging; ++i) CHECK_FALSE(IsCharged(i));
 }
 
+TEST_CASE_METHOD(AskerFixture, "asker: a reservation of a kind that is gone costs few recounts",
+                 "[controllers]") {
+  cluster.StopServing({"example.com", "v1", "widgets"});
+  for (int i = 0; i < kHanging; ++i) {
+    json::Value quota = *cluster.Find(kClusterQuotas, "", TeamOf(i));
+    const std::string uid(quota.StringAt({"metadata", "uid"}));
+    quota.Make({"status", "used", "count/widgets.example.com"}) = "1";
+    quota.Make({"status", "reservations"}) =
+        R"({"format":1,"uid":")" + uid +
+        R"(","reservations":[{"by":"other","n":1,"of":"widgets.example.com",)"
+        R"("usage":{"count/widgets.example.com":"1"},"objects":"AAAAAAAAAAE"}],"writes":1,)"
+        R"("used":{"count/widgets.example.com":"1"}})";
+    cluster.Put(kClusterQuotas, std::move(quota));
+  }
+  scheduler.RunFor(5min);
+  const auto recounts = [this] {
+    int all = 0;
+    for (const auto& [result, count] : recorder.reconciles) all += static_cast<int>(count);
+    return all;
+  };
+  const int before = recounts();
+  scheduler.RunFor(60s);
+  const int made = recounts() - before;
+  CHECK(made <= kHanging * 13);
+  CHECK(IsCharged(0));  // unknown is not gone
+}
+
 TEST_CASE_METHOD(AskerFixture, "asker: a controller stops while questions hang", "[controllers]") {
   Hang();
   Charge();
