@@ -28,7 +28,7 @@ class Asker {
   // A question waits for its turn as long as all others in progress are younger than this.
   static constexpr std::chrono::seconds kHangs{1};
   // A resource that gave no answer in time is not asked for this time, then by one question.
-  static constexpr std::chrono::seconds kRests{10};
+  static constexpr std::chrono::seconds kRests{2};
   // Both must outlive it. `tracker` tells what the watches have shown.
   Asker(const TrackingContext& context, const Tracker& tracker)
       : context_(context), tracker_(tracker) {}
