@@ -1,6 +1,8 @@
 #include "controllers/usage/quota_limits.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
 #include <optional>
 #include <random>
 #include <string>
@@ -159,7 +161,8 @@ TEST_CASE("quota limits: equal those that are added anew", "[controllers]") {
       quotas.erase(gone);
     } else {
       std::vector<const quota::Quota*> all;
-      for (const quota::Quota& quota : quotas) all.push_back(&quota);
+      std::ranges::transform(quotas, std::back_inserter(all),
+                             [](const quota::Quota& quota) { return &quota; });
       const bool own = f.api.evaluators.Find(kWidgets) != nullptr;
       f.CountWidgets(own ? std::nullopt : std::optional(WidgetsUnder("example.com/size")), all);
     }

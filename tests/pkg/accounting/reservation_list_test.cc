@@ -347,7 +347,7 @@ TEST_CASE("reservations: the amounts of alike entries are bounded", "[accounting
   CHECK_FALSE(list.Merge({}, "m", 1));
   for (std::uint64_t n = 33; n <= 65; ++n) add(n);
   list.owner = kUid;
-  REQUIRE(list.Print().size() < 64 * 1024);
+  REQUIRE(list.Print().size() < accounting::Bounds().bytes);
   CHECK(Parse(list.Print()).value() == list);  // of a version without this bound
   add(66);
   CHECK(Parse(list.Print()).error().message == "the entries have too many amounts");
