@@ -250,9 +250,11 @@ base::Task<std::vector<base::Result<void>>> QuotaWriters::Write(
     const std::vector<PlannedGrants>& grants, QuotaBook& book, base::TimePoint deadline) {
   std::vector<base::Result<void>> outcomes(grants.size());
   std::vector<std::size_t> writes;
+  std::vector<bool> pending(grants.size());
   for (std::size_t i = 0; i < grants.size(); ++i) {
     if (grants[i].from == ReservePlan::From::kWrite) {
       writes.push_back(i);
+      pending[i] = true;
     } else if (!book.Draw(grants[i])) {
       outcomes[i] = ChangedMeanwhile(grants[i].quota);
     }
@@ -262,7 +264,7 @@ base::Task<std::vector<base::Result<void>>> QuotaWriters::Write(
     std::vector<std::size_t> waiting;
     for (const std::size_t i : writes) {
       const std::optional<std::size_t> after = grants[i].after;
-      if (after && std::ranges::find(writes, *after) != writes.end()) {
+      if (after && pending[*after]) {
         waiting.push_back(i);
       } else if (after && !outcomes[*after] && !IsForgiven(grants[*after], outcomes[*after])) {
         outcomes[i] = outcomes[*after].error();
@@ -276,6 +278,8 @@ base::Task<std::vector<base::Result<void>>> QuotaWriters::Write(
     }
     co_await group.Join();
     CHECK_LT(waiting.size(), writes.size()) << "writes wait for each other";
+    for (const std::size_t i : writes) pending[i] = false;
+    for (const std::size_t i : waiting) pending[i] = true;
     writes = std::move(waiting);
   }
   co_return outcomes;
