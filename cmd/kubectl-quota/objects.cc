@@ -196,6 +196,7 @@ const inspect::Counter* Counters::Of(std::string_view api_version, std::string_v
       if (!same) continue;
       entry->counter.classes = source.classes.get();
       entry->counter.classes_known = source.classes_known;
+      entry->counter.unseen = source.unseen;
     }
     at = entries_.emplace(key, std::move(entry)).first;
   }
