@@ -61,6 +61,36 @@ TEST_CASE("kubectl quota why says what is lacking, who holds it and what would m
   CHECK_THAT(kind.output, Contains("the server doesn't have a resource type \"gadget\""));
 }
 
+// The sandbox has no plugins.
+TEST_CASE("kubectl quota check foresees the refusal of pods whose class does not exist",
+          "[e2e][kubectl-quota][real-only]") {
+  CountedCluster cluster;
+  for (const auto& [spec, words] : std::initializer_list<std::pair<const char*, const char*>>{
+           {R"("runtimeClassName": "e2e-none")",
+            "pod rejected: RuntimeClass \"e2e-none\" not found"},
+           {R"("priorityClassName": "e2e-none")",
+            "no PriorityClass with name e2e-none was found"}}) {
+    const auto pod = Json(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec":
+        {"containers": [{"name": "c", "image": "i"}], )" +
+                          std::string(spec) + "}}");
+    const auto file = cluster.File("pod.json", json::Write(pod));
+    const auto told = cluster.AskHere({"check", "--dry-run=server", "-f", file});
+    INFO(told.output);
+    CHECK(told.exit_code == 1);
+    CHECK_THAT(told.output, Contains("pod/p: " + std::string(words) + "\n"));
+    CHECK_THAT(told.output, Contains("server: pod/p is refused: pods \"p\" is forbidden: " +
+                                     std::string(words)));
+    CHECK_THAT(told.output, !Contains("otherwise than foreseen"));
+  }
+  const auto critical = cluster.File(
+      "critical.json", R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec":
+          {"containers": [{"name": "c", "image": "i"}],
+           "priorityClassName": "system-cluster-critical"}})");
+  const auto told = cluster.AskHere({"check", "-f", critical});
+  INFO(told.output);
+  CHECK(told.exit_code == 0);
+}
+
 TEST_CASE("kubectl quota why names only what makes room", "[e2e][kubectl-quota]") {
   CountedCluster cluster;
   Scenario& s = cluster.scenario();
