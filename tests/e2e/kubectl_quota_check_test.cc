@@ -59,6 +59,15 @@ TEST_CASE("kubectl quota why says what is lacking, who holds it and what would m
   const auto kind = cluster.AskHere({"why", "gadget/x"});
   CHECK(kind.exit_code == 2);
   CHECK_THAT(kind.output, Contains("the server doesn't have a resource type \"gadget\""));
+  s.api().Create("/apis/autoscaling/v2/namespaces/" + s.ns() + "/horizontalpodautoscalers",
+                 Json(R"({
+      "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata":
+      {"name": "hpa"}, "spec": {"maxReplicas": 9, "scaleTargetRef": {"apiVersion": "apps/v1",
+      "kind": "Deployment", "name": "none"}}})"));
+  const auto scaler = cluster.AskHere({"why", "hpa/hpa"});
+  CHECK(scaler.exit_code == 2);
+  CHECK_THAT(scaler.output,
+             Contains("horizontalpodautoscaler.autoscaling/hpa has no pod template"));
 }
 
 // The sandbox has no plugins.
