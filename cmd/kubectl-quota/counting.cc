@@ -58,12 +58,23 @@ std::unique_ptr<quota::ClassTable> ClassesOfKinds(const quota::ClassSource& sour
 
 struct ReadTable {
   std::unique_ptr<quota::ClassTable> table;
-  bool known = true;
+  std::string unseen = {};  // Source::unseen
 };
+
+// What discovery could not tell now may still exist.
+std::string UnseenKinds(const client::Discovered& kinds) {
+  std::vector<std::string> failed;
+  for (const client::GroupVersion& version : kinds.failed) failed.push_back(version.ToString());
+  if (failed.empty()) return "";
+  return "usage that depends on the kinds of " + base::Join(failed, ", ") +
+         " is left out: they cannot be seen at the moment";
+}
 
 base::Task<ReadTable> ReadClasses(Cluster& cluster, quota::ClassSource source) {
   const client::Discovered* kinds = co_await cluster.Kinds();
-  if (source.usage_of_kind) co_return ReadTable{ClassesOfKinds(source, *kinds)};
+  if (source.usage_of_kind) {
+    co_return ReadTable{ClassesOfKinds(source, *kinds), UnseenKinds(*kinds)};
+  }
   auto table = std::make_unique<quota::ClassTable>(source.missing, source.called);
   const client::ApiResource* resource = FindResource(*kinds, source.resource);
   if (resource == nullptr) co_return ReadTable{std::move(table)};
@@ -73,12 +84,12 @@ base::Task<ReadTable> ReadClasses(Cluster& cluster, quota::ClassSource source) {
   informers::ReflectorOptions what = Listing(resource->gvr, "", "");
   what.fields = source.fields;
   auto listed = co_await cluster.List(std::move(what), set, [&] { table->Clear(); });
+  ReadTable read{std::move(table)};
   if (!listed) {
-    cluster.terminal().Doubt("usage that depends on " + source.resource.ToString() +
-                             " is left out: " + ErrorText(listed.error()));
+    read.unseen = "usage that depends on " + source.resource.ToString() +
+                  " is left out: " + ErrorText(listed.error());
   }
-  const bool known = listed.has_value();
-  co_return ReadTable{std::move(table), known};
+  co_return read;
 }
 
 std::optional<api::GroupVersionResource> ServedAs(const client::Discovered& kinds,
@@ -147,7 +158,8 @@ base::Task<std::vector<Source>> SourcesOf(Cluster& cluster, const quota::QuotaAp
     if (classes) {
       auto read = co_await ReadClasses(cluster, *source.evaluator.classes);
       source.classes = std::move(read.table);
-      source.classes_known = read.known;
+      source.unseen = std::move(read.unseen);
+      source.classes_known = source.unseen.empty();
     }
     sources.push_back(std::move(source));
   }
@@ -204,18 +216,23 @@ base::Task<base::Result<void>> AddSource(Cluster& cluster, const Source& source,
   if (source.evaluator.by_rules) options.rules = co_await cluster.Rules();
   std::size_t unknown = 0;
   std::string why;
+  bool unseen = false;              // some object depends on classes that cannot be seen
   inspect::HolderBook read = book;  // until the list is complete: it may start over
   const auto add = [&](const json::Value& object) {
     if (filling.within && !filling.within->contains(std::string(api::Namespace(object)))) return;
     inspect::ObjectName name = of;
     name.name = api::Name(object);
     if (filling.onlooker) filling.onlooker(source.evaluator, object, name);
+    if (!source.classes_known && !unseen) {
+      unseen = read.DependsOnUnseen(source.evaluator, *source.classes, object, options);
+    }
     const auto added = read.Add(source.evaluator, source.classes.get(), object, name, options);
     if (!added && unknown++ == 0) why = added.error().message;
   };
   auto listed = co_await ReadObjects(cluster, source, std::move(ns), book.Fields(), add,
                                      [&] { read = book; });
   if (!listed) co_return listed.error();
+  if (unseen) cluster.terminal().Doubt(source.unseen);
   if (unknown > 0) {
     cluster.terminal().Doubt("shown without " + std::to_string(unknown) +
                              " objects whose usage is unknown: " + why);

@@ -22,9 +22,11 @@ struct Source {
   std::string kind;                                   // "Pod"; the resource if the kind is unknown
   std::unique_ptr<quota::ClassTable> classes;         // of its objects; may be null
   bool classes_known = true;                          // false: `classes` may lack some that exist
+  std::string unseen = {};                            // why the cluster does not show them
 };
 
-// Returns the kinds that count under these names. Unreadable classes are a warning.
+// Returns the kinds that count under these names. Classes that cannot be read matter only to
+// objects that refer to them, so nothing is said of them here: `unseen`.
 base::Task<std::vector<Source>> SourcesOf(Cluster& cluster, const quota::QuotaApi& api,
                                           std::vector<std::string> names);
 

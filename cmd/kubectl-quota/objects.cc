@@ -1,7 +1,7 @@
 #include "cmd/kubectl-quota/objects.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <utility>
 
 #include "cmd/kubectl-quota/did_you_mean.h"
@@ -11,57 +11,57 @@
 namespace kubectl_quota {
 namespace {
 
-// The most common short names. Those of discovery are not read.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kShortNames{{
-    {"po", "pods"},
-    {"deploy", "deployments"},
-    {"rs", "replicasets"},
-    {"sts", "statefulsets"},
-    {"ds", "daemonsets"},
-    {"cj", "cronjobs"},
-    {"rc", "replicationcontrollers"},
-    {"svc", "services"},
-    {"pvc", "persistentvolumeclaims"},
-    {"cm", "configmaps"},
-    {"quota", "resourcequotas"},
-}};
-
-std::string FullName(std::string_view word) {
-  const auto* found =
-      std::ranges::find(kShortNames, word, [](const auto& row) { return row.first; });
-  return std::string(found == kShortNames.end() ? word : found->second);
-}
-
 // True if the plural may be that of the kind: "podchaos" of "PodChaos", "policies" of "Policy".
 bool MayBePlural(std::string_view plural, std::string_view kind) {
   const std::string lower = base::ToLower(kind);
   return plural.starts_with(lower.substr(0, lower.size() - 1)) && plural.size() <= lower.size() + 3;
 }
 
-// True for "deployments", "deployment", "deploy", alone or with ".apps" or ".v1.apps".
-bool IsCalled(const client::ApiResource& resource, std::string_view word) {
-  const std::size_t dot = std::min(word.find('.'), word.size());
-  const std::string name = FullName(word.substr(0, dot));
-  if (name != resource.gvr.resource && name != base::ToLower(resource.kind)) return false;
-  if (dot == word.size()) return resource.preferred;
-  const std::string_view suffix = word.substr(dot + 1);
-  return (suffix == resource.gvr.group && resource.preferred) ||
-         suffix == resource.gvr.version + "." + resource.gvr.group;
+// A type on a command line: "deploy", "deploy.apps", "deploy.v1.apps".
+struct Type {
+  std::string name;
+  std::optional<std::string> suffix = {};  // behind the first dot
+};
+
+Type ParseType(const std::string& word) {
+  const std::string lower = base::ToLower(word);
+  const std::size_t dot = lower.find('.');
+  if (dot == std::string::npos) return {lower};
+  return {lower.substr(0, dot), lower.substr(dot + 1)};
 }
 
+bool IsOf(const client::ApiResource& resource, const std::optional<std::string>& suffix) {
+  if (!suffix) return resource.preferred;
+  return (*suffix == resource.gvr.group && resource.preferred) ||
+         *suffix == resource.gvr.version + "." + resource.gvr.group;
+}
+
+bool IsName(const client::ApiResource& resource, const std::string& name) {
+  const bool singular = !name.empty() && name == resource.singular;
+  return singular || name == resource.gvr.resource || name == base::ToLower(resource.kind);
+}
+
+bool IsShortName(const client::ApiResource& resource, const std::string& name) {
+  return std::ranges::find(resource.short_names, name) != resource.short_names.end();
+}
+
+// A name of any group comes before a short name (client-go v0.36.3, restmapper/shortcut.go).
 const client::ApiResource* FindType(const client::Discovered& kinds, const std::string& word) {
-  const std::string lower = base::ToLower(word);
-  const auto found = std::ranges::find_if(
-      kinds.resources, [&](const auto& resource) { return IsCalled(resource, lower); });
-  return found == kinds.resources.end() ? nullptr : &*found;
+  const Type type = ParseType(word);
+  for (const auto& is_called : {IsName, IsShortName}) {
+    const auto found = std::ranges::find_if(kinds.resources, [&](const auto& resource) {
+      return IsOf(resource, type.suffix) && is_called(resource, type.name);
+    });
+    if (found != kinds.resources.end()) return &*found;
+  }
+  return nullptr;
 }
 
 // Returns kubectl's error for a type that the server does not have, with the one that may be meant.
 base::Error NoSuchType(const client::Discovered& kinds, const std::string& word) {
   std::vector<std::string> known;
-  known.reserve(kShortNames.size() + 2 * kinds.resources.size());
-  for (const auto& [shortened, full] : kShortNames) known.emplace_back(shortened);
   for (const client::ApiResource& resource : kinds.resources) {
+    known.insert(known.end(), resource.short_names.begin(), resource.short_names.end());
     known.push_back(resource.gvr.resource);
     known.push_back(base::ToLower(resource.kind));
   }
@@ -196,6 +196,7 @@ const inspect::Counter* Counters::Of(std::string_view api_version, std::string_v
       if (!same) continue;
       entry->counter.classes = source.classes.get();
       entry->counter.classes_known = source.classes_known;
+      entry->counter.unseen = source.unseen;
     }
     at = entries_.emplace(key, std::move(entry)).first;
   }

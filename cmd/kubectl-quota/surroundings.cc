@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "cmd/kubectl-quota/counting.h"
 #include "cmd/kubectl-quota/words.h"
@@ -39,6 +40,22 @@ base::Task<base::Result<Objects>> ReadAll(Cluster& cluster, informers::Reflector
     cluster.terminal().Doubt(warning);
   }
   co_return Objects();
+}
+
+// Returns the names of all classes that a pod can refer to; nullopt if the cluster may have others.
+std::optional<std::set<std::string, std::less<>>> AllOf(const Objects& classes, bool known) {
+  if (!known) return std::nullopt;
+  std::set<std::string, std::less<>> names;
+  for (const json::Value& one : classes) names.emplace(api::Name(one));
+  return names;
+}
+
+// True if a pod of a class that does not exist is refused. Karmada's own server keeps the templates
+// of pods that other clusters make, with their own classes.
+bool KnowsClasses(const client::Discovered& kinds, const api::GroupVersionResource& resource,
+                  const std::string& unread) {
+  return unread.empty() && Serves(kinds, resource) &&
+         FindResource(kinds, {"work.karmada.io", "resourcebindings"}) == nullptr;
 }
 
 bool NamesStorageClass(const quota::Quota& quota) {
@@ -104,6 +121,11 @@ base::Task<base::Result<inspect::Surroundings>> ReadSurroundings(
   Replace(policies.priority_classes, *priorities);
   Replace(policies.storage_classes, *storages);
   SetClasses(*runtimes, *priorities, *storages, defaults);
+  const client::Discovered* kinds = co_await cluster.Kinds();
+  defaults.runtime_classes =
+      AllOf(*runtimes, KnowsClasses(*kinds, kRuntimeClasses, unread.runtime_classes));
+  defaults.priority_classes =
+      AllOf(*priorities, KnowsClasses(*kinds, kPriorityClasses, unread.priority_classes));
   co_return surroundings;
 }
 

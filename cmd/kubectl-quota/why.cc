@@ -128,7 +128,7 @@ class NeedsFinder {
     for (std::string& text : books_.Undefined(core_, object)) {
       needs_.unknown.insert(std::move(text));
     }
-    const auto refusals = inspect::RefusalsOf(object, workload_.surroundings.defaults.bounds);
+    const auto refusals = inspect::RefusalsAtAdmission(object, workload_.surroundings.defaults);
     if (next) needs_.refusals.insert(needs_.refusals.end(), refusals.begin(), refusals.end());
     const inspect::Counter* counter = core_.counters.Of("v1", api::Kind(object));
     return core_.book.DemandOf(*counter, object, {}, session_.scheduler.WallNow());

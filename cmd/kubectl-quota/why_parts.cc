@@ -1,6 +1,7 @@
 #include "cmd/kubectl-quota/why_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -37,6 +38,7 @@ base::Result<WhyAnswer> AskBook(const Books& books, ApiBook& of, const WhyAnswer
     for (std::string& text : books.Undefined(of, object)) unknown.insert(std::move(text));
     auto demand = of.book.DemandOf(*counter, object, missing[i].stored, now);
     if (!demand) return demand.error();
+    std::ranges::copy(demand->unknown, std::inserter(unknown, unknown.end()));
     if (i == 0) {
       first = std::move(*demand);
     } else {

@@ -26,6 +26,8 @@ namespace client {
 struct ApiResource {
   api::GroupVersionResource gvr;
   std::string kind;
+  std::string singular;                  // "deployment"; "" if the server does not tell it
+  std::vector<std::string> short_names;  // "deploy"
   bool namespaced = false;
   std::vector<std::string> verbs;
   std::vector<std::string> subresources;  // "status", "scale"

@@ -41,6 +41,8 @@ std::optional<ApiResource> DecodeResource(const json::Value& item, const GroupVe
   ApiResource resource;
   resource.gvr = {of.group, of.version, std::string(item.StringAt({"resource"}))};
   resource.kind = item.StringAt({"responseKind", "kind"});
+  resource.singular = item.StringAt({"singularResource"});
+  resource.short_names = Strings(item, "shortNames");
   resource.namespaced = item.StringAt({"scope"}) == "Namespaced";
   resource.verbs = Strings(item, "verbs");
   const json::Value* subresources = item.At({"subresources"});
@@ -169,6 +171,8 @@ Result<std::vector<ApiResource>> DecodeLegacyResources(const json::Value& list,
     ApiResource resource;
     resource.gvr = {of.group, of.version, name};
     resource.kind = api::Kind(item);
+    resource.singular = item.StringAt({"singularName"});
+    resource.short_names = Strings(item, "shortNames");
     const json::Value* namespaced = item.At({"namespaced"});
     resource.namespaced = namespaced != nullptr && namespaced->AsBool().value_or(false);
     resource.verbs = Strings(item, "verbs");

@@ -1,10 +1,12 @@
 #include "pkg/inspect/admitted.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/workload_kinds.h"
 #include "pkg/quota/core/pod_resources.h"
 #include "pkg/quota/quantity_field.h"
 
@@ -19,6 +21,9 @@ constexpr const char* kContainerLists[] = {"containers", "initContainers"};
 // pkg/volume/util/storageclass.go).
 constexpr const char* kDefaultStorageClass[] = {"storageclass.kubernetes.io/is-default-class",
                                                 "storageclass.beta.kubernetes.io/is-default-class"};
+// The API server makes them when it starts, and lets nobody delete them.
+constexpr std::string_view kSystemPriorityClasses[] = {"system-node-critical",
+                                                       "system-cluster-critical"};
 constexpr const char* kBetaStorageClass = "volume.beta.kubernetes.io/storage-class";
 
 // Returns the object at a member, created if it is absent or null; nullptr for another type.
@@ -166,6 +171,27 @@ void FillClasses(const Defaults& defaults, Value& pod) {
   pod.Make({"spec", "overhead"}) = overhead->second;
 }
 
+bool IsMissing(std::string_view name,
+               const std::optional<std::set<std::string, std::less<>>>& existing) {
+  return existing && !name.empty() && !existing->contains(name);
+}
+
+// In the order of the plugins.
+std::vector<std::string> MissingClasses(const Value& pod, const Defaults& defaults) {
+  std::vector<std::string> texts;
+  const std::string_view priority = pod.StringAt({"spec", "priorityClassName"});
+  const bool of_system =
+      std::ranges::find(kSystemPriorityClasses, priority) != std::end(kSystemPriorityClasses);
+  if (!of_system && IsMissing(priority, defaults.priority_classes)) {
+    texts.push_back("no PriorityClass with name " + std::string(priority) + " was found");
+  }
+  const std::string_view runtime = pod.StringAt({"spec", "runtimeClassName"});
+  if (IsMissing(runtime, defaults.runtime_classes)) {
+    texts.push_back("pod rejected: RuntimeClass \"" + std::string(runtime) + "\" not found");
+  }
+  return texts;
+}
+
 }  // namespace
 
 base::Result<void> AddLimitRange(const Value& limit_range, Defaults& defaults) {
@@ -263,6 +289,15 @@ Value AdmittedClaim(Value claim, const Defaults& defaults) {
     claim.Make({"spec", "storageClassName"}) = defaults.storage_class;
   }
   return claim;
+}
+
+std::vector<std::string> RefusalsAtAdmission(const Value& object, const Defaults& defaults) {
+  // The mutating plugins run before the object is validated.
+  if (Is(object, kPod)) {
+    auto missing = MissingClasses(object, defaults);
+    if (!missing.empty()) return missing;
+  }
+  return RefusalsOf(object, defaults.bounds);
 }
 
 Value PodFromTemplate(const Value& pod_template, std::string_view ns, std::string_view name) {

@@ -6,6 +6,8 @@
 // Pure functions over values; any thread.
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,9 @@ struct Defaults {
   std::string priority_class;                                 // "" if none is the default
   std::string storage_class;
   std::vector<Bounds> bounds;  // of LimitRanges
+  // The names of all classes that there are; nullopt: it is not known whether others exist.
+  std::optional<std::set<std::string, std::less<>>> runtime_classes;
+  std::optional<std::set<std::string, std::less<>>> priority_classes;
 };
 
 // Adds the defaults and bounds of a stored LimitRange to earlier ones. Errors: kMalformed.
@@ -40,6 +45,10 @@ base::Result<json::Value> AdmittedPod(json::Value pod, const Defaults& defaults)
 // request of CPU or memory is its limit.
 json::Value WithLeastLimits(json::Value pod);
 json::Value AdmittedClaim(json::Value claim, const Defaults& defaults);
+
+// Returns the reasons, in the server's words, to refuse such an object before quotas are checked:
+// classes of a pod that do not exist, or else those of RefusalsOf().
+std::vector<std::string> RefusalsAtAdmission(const json::Value& object, const Defaults& defaults);
 
 // Returns the pod that a controller creates from a template, before admission.
 json::Value PodFromTemplate(const json::Value& pod_template, std::string_view ns,

@@ -83,7 +83,7 @@ Piece Expander::NewPiece(Value object, std::int64_t count) const {
   if (!surroundings_.closed.empty()) {
     refusals = {surroundings_.closed};
   } else {
-    refusals = RefusalsOf(object, surroundings_.defaults.bounds);
+    refusals = RefusalsAtAdmission(object, surroundings_.defaults);
   }
   return {.object = std::move(object), .count = count, .of = of_, .refusals = std::move(refusals)};
 }

@@ -32,6 +32,18 @@ struct Read {
   std::string flaw;
 };
 
+// Returns what is unknown because a class that the object refers to could not be seen. The table
+// takes such a class for one that does not exist, and that some evaluators count as nothing.
+std::optional<quota::UnknownUsage> UnseenOf(const Counter& counter, const quota::Facts& facts) {
+  for (const quota::ClassUnits& units : facts.classes) {
+    if (counter.classes->Has(units.name)) continue;
+    return quota::UnknownUsage{
+        {.code = base::ErrorCode::kNotFound,
+         .message = counter.evaluator->classes->called + " \"" + units.name + "\" not found"}};
+  }
+  return std::nullopt;
+}
+
 base::Result<Read> Resolve(const Counter& counter, const json::Value& object, base::WallTime now) {
   auto facts = counter.evaluator->facts_of(object, {.now = now, .rules = counter.rules});
   if (!facts) return facts.error();
@@ -40,6 +52,9 @@ base::Result<Read> Resolve(const Counter& counter, const json::Value& object, ba
   quota::Resolved& resolved = read.resolved;
   if (counter.classes == nullptr || resolved.subject.classes.empty()) return read;
   resolved.subject.usage = counter.classes->ResolveKnown(resolved.subject, resolved.unknown);
+  if (!counter.classes_known && !resolved.unknown) {
+    resolved.unknown = UnseenOf(counter, resolved.subject);
+  }
   return read;
 }
 
@@ -53,9 +68,14 @@ void TakeUnseen(const Counter& counter, const std::vector<quota::Quota>& quotas,
   std::vector<const quota::Quota*> all;
   all.reserve(quotas.size());
   for (const quota::Quota& quota : quotas) all.push_back(&quota);
+  // Without the table, because it tells only of the classes that were seen which names are theirs.
+  request.classes = nullptr;
   if (DependsOnUnknown(request, all)) {
-    demand.unknown.push_back("what it uses is not known: " + request.unknown->why.message);
+    demand.unknown.push_back(counter.unseen.empty()
+                                 ? "what it uses is not known: " + request.unknown->why.message
+                                 : counter.unseen);
   }
+  request.classes = counter.classes;
   request.unknown.reset();
 }
 

@@ -21,6 +21,7 @@ struct Counter {
   const quota::Evaluator* evaluator = nullptr;
   const quota::ClassTable* classes = nullptr;  // may be null
   bool classes_known = true;                   // false: `classes` may lack some that exist
+  std::string unseen = {};                     // why they cannot be seen; "": they are in no file
   quota::Rules rules = {};                     // of the server
 };
 

@@ -157,6 +157,16 @@ base::Result<void> HolderBook::Add(const quota::Evaluator& evaluator,
   return {};
 }
 
+bool HolderBook::DependsOnUnseen(const quota::Evaluator& evaluator,
+                                 const quota::ClassTable& classes, const json::Value& object,
+                                 const quota::ReadOptions& options) const {
+  const auto facts = evaluator.facts_of(object, options);
+  if (!facts || quota::NamesOfClasses(evaluator, limited_).empty()) return false;
+  const bool lacks = std::ranges::any_of(
+      facts->now.classes, [&](const quota::ClassUnits& units) { return !classes.Has(units.name); });
+  return lacks && quota::MatchesObject(quota_.selector, facts->now, evaluator.scopes);
+}
+
 std::set<OwnerKind> HolderBook::MissingOwners() const {
   std::set<OwnerKind> kinds;
   for (const auto& [key, group] : groups_) {

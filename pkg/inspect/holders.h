@@ -70,6 +70,11 @@ class HolderBook {
   base::Result<void> Add(const quota::Evaluator& evaluator, const quota::ClassTable* classes,
                          const json::Value& object, const ObjectName& name,
                          const quota::ReadOptions& options);
+  // True if the quota counts the object under a name that depends on classes, and it refers to some
+  // that are not in `classes`. False if the object cannot be read: Add() tells that.
+  [[nodiscard]] bool DependsOnUnseen(const quota::Evaluator& evaluator,
+                                     const quota::ClassTable& classes, const json::Value& object,
+                                     const quota::ReadOptions& options) const;
   // Call if not all objects may be listed: usage without an object may belong to the others.
   void SetIncomplete() { incomplete_ = true; }
   [[nodiscard]] bool IsIncomplete() const { return incomplete_; }

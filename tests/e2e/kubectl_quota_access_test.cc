@@ -1,7 +1,10 @@
 // What kubectl quota says to users who may not read everything, and of wrong calls.
 #include <catch2/catch.hpp>
 
+#include <optional>
+
 #include "tests/e2e/harness/counted_cluster.h"
+#include "tests/e2e/harness/faults.h"
 
 namespace e2e::kubectl_quota_access_test {
 
@@ -56,6 +59,60 @@ TEST_CASE("kubectl quota shows what the user may read, and says what is left out
   CHECK_THAT(check.output, Contains("server: deployment.apps/other cannot be asked about: "));
   CHECK_THAT(check.output, !Contains("PriorityClass"));  // nothing refers to one
   CHECK_THAT(ask({"report"}).output, Contains("<p>shown without pods: "));
+}
+
+// A tenant, as by the ClusterRole "edit", may list nothing that is cluster-scoped.
+TEST_CASE("kubectl quota check needs DeviceClasses only for claims of devices",
+          "[e2e][kubectl-quota][since-1.36]") {
+  CountedCluster cluster;
+  Scenario& s = cluster.scenario();
+  const Quantities none{{"pods", "0"}, {"requests.nvidia.com/gpu", "0"}};
+  s.Create("resourcequotas", Quota("q", {{"pods", "10"}, {"requests.nvidia.com/gpu", "4"}}));
+  cluster.WaitUsed("q", none);
+  std::optional<Stranger> stranger;
+  std::string kubeconfig = s.server().Kubeconfig();
+  if (CurrentTier() == Tier::kSandbox) {
+    Inject(s, R"({"fault": "answer", "code": 403, "times": -1, "resource": "deviceclasses"})");
+  } else {
+    cluster.AllowStranger(R"(["", "autoscaling", "resource.k8s.io"])",
+                          R"(["namespaces", "resourcequotas", "limitranges", "pods", "configmaps",
+                              "horizontalpodautoscalers", "resourceclaims"])");
+    stranger.emplace(s.server());
+    stranger->Grant("cluster", R"([{"apiGroups": ["quota-controller-manager.io"], "resources":
+        ["*"], "verbs": ["list"]}])");
+    kubeconfig = stranger->kubeconfig();
+  }
+  const auto check = [&](const json::Value& object) {
+    return AskPlugin(kubeconfig, {"check", "--namespace=" + s.ns(), "-f",
+                                  cluster.File("file.json", json::Write(object))});
+  };
+  const auto map = Json(R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}})");
+  Eventually("the roles are in effect", [&] {
+    const auto told = check(map);
+    return told.exit_code == 0 ? "" : told.output;
+  });
+  CHECK(check(map).output == "Yes: no quota limits any of it.\n");
+  json::Value pod = Pod("p");
+  pod.Make({"apiVersion"}) = "v1";
+  pod.Make({"kind"}) = "Pod";
+  const auto of_pod = check(pod);
+  INFO(of_pod.output);
+  CHECK(of_pod.exit_code == 0);
+  const auto claim = Json(R"({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+      "metadata": {"name": "two"}, "spec": {"devices": {"requests": [{"name": "r", "exactly":
+      {"deviceClassName": "big", "count": 2}}]}}})");
+  const auto unknown = check(claim);
+  CHECK(unknown.exit_code == 3);
+  CHECK_THAT(
+      unknown.output,
+      Contains("Cannot tell: all that is known fits, but: "
+               "resourceclaim.resource.k8s.io/two: usage that depends on "
+               "deviceclasses.resource.k8s.io is left out: Error from server (Forbidden): "));
+  const std::vector<std::string> who{"who", "q", "--namespace=" + s.ns()};
+  CHECK_THAT(AskPlugin(kubeconfig, who).output, !Contains("Warning"));
+  s.Create("resourceclaims", claim);
+  CHECK_THAT(AskPlugin(kubeconfig, who).output,
+             Contains("Warning: usage that depends on deviceclasses.resource.k8s.io is left out"));
 }
 
 TEST_CASE("kubectl quota refuses a wrong call with one line and 2", "[e2e][kubectl-quota]") {

@@ -59,6 +59,45 @@ TEST_CASE("kubectl quota why says what is lacking, who holds it and what would m
   const auto kind = cluster.AskHere({"why", "gadget/x"});
   CHECK(kind.exit_code == 2);
   CHECK_THAT(kind.output, Contains("the server doesn't have a resource type \"gadget\""));
+  s.api().Create("/apis/autoscaling/v2/namespaces/" + s.ns() + "/horizontalpodautoscalers",
+                 Json(R"({
+      "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata":
+      {"name": "hpa"}, "spec": {"maxReplicas": 9, "scaleTargetRef": {"apiVersion": "apps/v1",
+      "kind": "Deployment", "name": "none"}}})"));
+  const auto scaler = cluster.AskHere({"why", "hpa/hpa"});
+  CHECK(scaler.exit_code == 2);
+  CHECK_THAT(scaler.output,
+             Contains("horizontalpodautoscaler.autoscaling/hpa has no pod template"));
+}
+
+// The sandbox has no plugins.
+TEST_CASE("kubectl quota check foresees the refusal of pods whose class does not exist",
+          "[e2e][kubectl-quota][real-only]") {
+  CountedCluster cluster;
+  for (const auto& [spec, words] : std::initializer_list<std::pair<const char*, const char*>>{
+           {R"("runtimeClassName": "e2e-none")",
+            "pod rejected: RuntimeClass \"e2e-none\" not found"},
+           {R"("priorityClassName": "e2e-none")",
+            "no PriorityClass with name e2e-none was found"}}) {
+    const auto pod = Json(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec":
+        {"containers": [{"name": "c", "image": "i"}], )" +
+                          std::string(spec) + "}}");
+    const auto file = cluster.File("pod.json", json::Write(pod));
+    const auto told = cluster.AskHere({"check", "--dry-run=server", "-f", file});
+    INFO(told.output);
+    CHECK(told.exit_code == 1);
+    CHECK_THAT(told.output, Contains("pod/p: " + std::string(words) + "\n"));
+    CHECK_THAT(told.output, Contains("server: pod/p is refused: pods \"p\" is forbidden: " +
+                                     std::string(words)));
+    CHECK_THAT(told.output, !Contains("otherwise than foreseen"));
+  }
+  const auto critical = cluster.File(
+      "critical.json", R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec":
+          {"containers": [{"name": "c", "image": "i"}],
+           "priorityClassName": "system-cluster-critical"}})");
+  const auto told = cluster.AskHere({"check", "-f", critical});
+  INFO(told.output);
+  CHECK(told.exit_code == 0);
 }
 
 TEST_CASE("kubectl quota why names only what makes room", "[e2e][kubectl-quota]") {

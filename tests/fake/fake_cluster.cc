@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/base/text.h"
+
 namespace fake {
 namespace {
 
@@ -269,6 +271,12 @@ json::Array FakeCluster::DescribeGroups(bool core) const {
     if (resource.group.empty() != core || hidden.contains(resource.group)) continue;
     json::Value& version = version_of(resource.group, resource.version);
     if (stale_.contains(resource.group)) continue;
+    const auto shorts = short_names.find(resource.resource);
+    json::Array short_list;
+    if (shorts != short_names.end()) {
+      for (const std::string& name : shorts->second) short_list.emplace_back(name);
+    }
+    const auto singular = singulars.find(resource.resource);
     version.Make({"resources"})
         .AsArray()
         ->push_back(json::Object{
@@ -277,7 +285,9 @@ json::Array FakeCluster::DescribeGroups(bool core) const {
                                           {"version", resource.version},
                                           {"kind", collection.kind}}},
             {"scope", collection.namespaced ? "Namespaced" : "Cluster"},
-            {"singularResource", resource.resource},
+            {"singularResource",
+             singular == singulars.end() ? base::ToLower(collection.kind) : singular->second},
+            {"shortNames", std::move(short_list)},
             {"verbs", json::Array{"create", "delete", "get", "list", "patch", "update", "watch"}}});
   }
   for (const std::string& group : stale_) {

@@ -54,6 +54,9 @@ class FakeCluster final : public client::ApiClient {
                     const std::string& name);
   // Groups that discovery does not show, although they are served.
   std::set<std::string> hidden;
+  // What discovery tells of resources, by their plural.
+  std::map<std::string, std::vector<std::string>> short_names;
+  std::map<std::string, std::string> singulars;  // others are the kind in small letters
   // What a GET of these paths returns, with an ETag; not counted as lists.
   std::map<std::string, std::string> documents;
   std::size_t document_reads = 0;  // that were answered with the text

@@ -119,9 +119,18 @@ TEST_CASE("check: the class of a machine must be known", "[kubectl-quota][ironco
       };
       const auto unseen = cloud.Live(kMachine);
       CHECK(unseen.code == 3);
-      CHECK_THAT(unseen.output, !Contains("failed quota") && Contains("Cannot tell: "));
+      CHECK_THAT(unseen.output,
+                 !Contains("failed quota") &&
+                     Contains("Cannot tell: all that is known fits, but: "
+                              "machine.compute.ironcore.dev/m: usage that depends on "
+                              "machineclasses.compute.ironcore.dev is left out: "));
+      // Neither the class nor the doubt matters to what no class concerns.
+      CHECK(cloud.Live("{apiVersion: v1, kind: ConfigMap, metadata: {name: m}}").code == 0);
       // The machine class of the files is known all the same.
       CHECK_THAT(cloud.Live(Documents({kLarge, kMachine})).output, Contains("8       9"));
+      cloud.Put(kMachines, kMachine);
+      CHECK_THAT(cloud.Ask({"who", "q"}).warnings,
+                 Contains("Warning: usage that depends on machineclasses.compute.ironcore.dev"));
     }
   }
 }

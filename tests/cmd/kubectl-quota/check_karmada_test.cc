@@ -112,6 +112,30 @@ TEST_CASE("check: a binding counts as the daemon counts it", "[kubectl-quota][ka
   }
 }
 
+TEST_CASE("check and who: bindings of kinds that discovery lacks are unknown",
+          "[kubectl-quota][karmada]") {
+  Federation karmada;
+  karmada.Serve();
+  karmada.cluster.Serve({"metrics.k8s.io", "v1", "nodes"}, "NodeMetrics", false);
+  const std::string binding = Binding("replicas: 3");
+  karmada.Limit("{count/deployments.apps: 1}", "{count/deployments.apps: 1}");
+  CHECK(karmada.Live({binding}).code == 1);
+  karmada.cluster.SetStale("metrics.k8s.io", true);
+  CHECK(karmada.Live({binding}).code == 1);
+  karmada.cluster.SetStale("apps", true);
+  const auto told = karmada.Live({binding});
+  INFO(told.output << told.warnings);
+  CHECK(told.code == 3);
+  const std::string why =
+      "usage that depends on the kinds of metrics.k8s.io/v1, apps/v1 is left out: they cannot be "
+      "seen at the moment";
+  CHECK_THAT(told.output, Contains("resourcebinding.work.karmada.io/web-deployment: " + why));
+  karmada.Put(kBindings, binding);
+  CHECK_THAT(karmada.Ask({"who", "karmadaquota/all"}).warnings, Contains("Warning: " + why));
+  karmada.cluster.SetStale("apps", false);
+  CHECK(karmada.Ask({"who", "karmadaquota/all"}).warnings.empty());
+}
+
 TEST_CASE("check: what a policy selects counts as its binding will", "[kubectl-quota][karmada]") {
   Federation karmada;
   const auto asks = [&](const std::vector<std::string>& files, const std::string& words) {

@@ -152,7 +152,9 @@ TEST_CASE("check offline: a DeviceClass in the files says under which resource i
   SECTION("the class of another group is another kind") {
     std::string other = declared;
     other.replace(other.find("resource.k8s.io"), 15, "x.example.com");
-    CHECK(ask(Claim("a") + other, quota("a")).code == 0);
+    const auto told = ask(Claim("a") + other, quota("a"));
+    CHECK(told.code == 3);
+    CHECK_THAT(told.output, Contains("device class \"big\" not found"));
   }
 }
 

@@ -198,6 +198,70 @@ TEST_CASE("check: classes in the files change what pods and claims need", "[kube
   }
 }
 
+TEST_CASE("check: pods of a class that does not exist are refused as by the server",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const api::GroupVersionResource priorities{"scheduling.k8s.io", "v1", "priorityclasses"};
+  const api::GroupVersionResource runtimes{"node.k8s.io", "v1", "runtimeclasses"};
+  plugin.cluster.Serve({"apps", "v1", "deployments"}, "Deployment");
+  const std::string kata = Pod("p", "runtimeClassName: kata, containers: [{name: c}]");
+  const std::string nope = Document(
+      "apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, ",
+      "spec: {replicas: 2, template: {spec: {priorityClassName: nope, containers: [{name: c}]}}}");
+  const auto check = [&](const std::string& files, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> call{"check", "-f", plugin.File("files.yaml", files)};
+    call.insert(call.end(), more.begin(), more.end());
+    return plugin.Ask(call);
+  };
+  const std::string of_kata = "pod rejected: RuntimeClass \"kata\" not found";
+  const std::string of_nope = "no PriorityClass with name nope was found";
+  const auto told = check(kata + nope);
+  CHECK(told.code == 1);
+  CHECK(told.output == "pod/p: " + of_kata + "\ndeployment.apps/web: " + of_nope +
+                           "\nNo: 2 objects or their pods would be refused whatever is free.\n");
+  CHECK_THAT(check(nope, {"-o", "json"}).output, Contains(of_nope) && Contains("\"fits\": false"));
+  CHECK_THAT(check(nope, {"-o", "junit"}).output, Contains("failure message=\"" + of_nope));
+  SECTION("not if it is stored or in the files") {
+    plugin.Put(runtimes,
+               "{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: kata}}");
+    CHECK(check(kata).code == 0);
+    CHECK(check(nope + Document("apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: "
+                                "{name: nope}, ",
+                                "value: 9"))
+              .code == 0);
+    for (const char* name : {"system-node-critical", "system-cluster-critical"}) {
+      CHECK(check(Pod("p", "priorityClassName: " + std::string(name) + ", containers: [{name: c}]"))
+                .code == 0);
+    }
+  }
+  SECTION("not if the classes cannot be seen") {
+    plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (request.path.find("classes") == std::string::npos) return std::nullopt;
+      return base::Error{.code = base::ErrorCode::kForbidden, .message = "forbidden"};
+    };
+    CHECK(check(nope).code == 0);
+    CHECK(check(kata).code == 3);
+    plugin.cluster.ForgetFunctions();
+    plugin.cluster.StopServing(priorities);
+    plugin.cluster.StopServing(runtimes);
+    CHECK(check(nope + kata).code == 0);
+  }
+  SECTION("not without a cluster") {
+    const std::string quota = plugin.File("quota.yaml", Quota("q", "{pods: 9}"));
+    CHECK(check(nope + kata, {"--quota-file", quota}).code == 0);
+  }
+  SECTION("not where no pods are made of templates") {
+    plugin.cluster.Serve({"work.karmada.io", "v1alpha2", "resourcebindings"}, "ResourceBinding");
+    CHECK(check(nope).code == 0);
+  }
+  SECTION("why tells it, too") {
+    plugin.Put({"apps", "v1", "deployments"}, nope.substr(nope.find('\n') + 1));
+    const auto why = plugin.Ask({"why", "deployment/web"});
+    CHECK(why.code == 1);
+    CHECK_THAT(why.output, Contains(of_nope));
+  }
+}
+
 TEST_CASE("check and who: objects use what the UsageDefinitions of the cluster say",
           "[kubectl-quota]") {
   Plugin plugin;

@@ -32,6 +32,21 @@ constexpr const char* kCustom =
     "{apiVersion: x.io/v1, kind: Cluster, metadata: {name: pg, namespace: shop}, spec: {replicas: "
     "9}}";
 
+constexpr const char* kMap =
+    "{apiVersion: v1, kind: ConfigMap, metadata: {name: m, namespace: shop}}";
+const api::GroupVersionResource kDeviceClasses{"resource.k8s.io", "v1", "deviceclasses"};
+const api::GroupVersionResource kDeviceClaims{"resource.k8s.io", "v1", "resourceclaims"};
+constexpr const char* kDeviceClaim =
+    "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: two, namespace: shop}, "
+    "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: big, count: 2}}]}}}";
+// With the template of its claim.
+constexpr const char* kPodWithClaim =
+    "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop}, spec: {containers: [{name: "
+    "c}], resourceClaims: [{name: g, resourceClaimTemplateName: gpu}]}}\n---\n"
+    "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: gpu, "
+    "namespace: shop}, spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: "
+    "big}}]}}}}";
+
 class Partly : public Plugin {
  public:
   // The user may not read what has this in its path.
@@ -191,6 +206,90 @@ TEST_CASE("check: LimitRanges and autoscalers that may not be listed are unknown
                "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web, namespace: shop}, "
                "spec: {replicas: 1, template: {spec: {containers: [{name: c}]}}}}",
                "counted without the HorizontalPodAutoscalers");
+}
+
+TEST_CASE("check: device classes that may not be listed are unknown only to claims",
+          "[kubectl-quota]") {
+  Partly plugin;
+  plugin.cluster.Serve(kDeviceClasses, "DeviceClass", false);
+  plugin.cluster.Serve(kDeviceClaims, "ResourceClaim");
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+             "{hard: {pods: 9, requests.nvidia.com/gpu: 4}}, status: {hard: {pods: 9, "
+             "requests.nvidia.com/gpu: 4}, used: {pods: 1, requests.nvidia.com/gpu: 0}}}");
+  plugin.Forbid("deviceclasses");
+  const std::string why =
+      "resourceclaim.resource.k8s.io/two: usage that depends on deviceclasses.resource.k8s.io is "
+      "left out: ";
+  for (const std::string files : {kPod, kMap}) {
+    const auto told = plugin.Check(files);
+    INFO(told.output << told.warnings);
+    CHECK(told.code == 0);
+    CHECK(told.warnings.empty());
+  }
+  CheckUnknown(plugin, kDeviceClaim, why);
+  CheckUnknown(plugin, std::string(kPod) + "\n---\n" + kDeviceClaim, why);
+  SECTION("that a pod makes, too") {
+    plugin.cluster.Serve({"resource.k8s.io", "v1", "resourceclaimtemplates"},
+                         "ResourceClaimTemplate");
+    CheckUnknown(plugin, kPodWithClaim, "pod/p: usage that depends on deviceclasses");
+  }
+  SECTION("of classes that are in no file") {
+    const std::string declared =
+        "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: big}, spec: "
+        "{extendedResourceName: nvidia.com/gpu}}\n---\n";
+    const auto told = plugin.Check(declared + kDeviceClaim);
+    CHECK(told.code == 0);
+    CHECK_THAT(told.output, Contains("requests.nvidia.com/gpu   0        2       2       4"));
+  }
+  SECTION("if a quota limits what they may change") {
+    plugin.Put(kQuotas, kRoomy);
+    CHECK(plugin.Check(kDeviceClaim).code == 0);
+  }
+  SECTION("and to the count of a new quota") {
+    const std::string quota =
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: new, namespace: shop}, spec: "
+        "{hard: {requests.nvidia.com/gpu: 4}}}";
+    CHECK(plugin.Check(quota).code == 0);
+    plugin.Put(kDeviceClaims, kDeviceClaim);
+    CheckUnknown(plugin, quota, "usage that depends on deviceclasses.resource.k8s.io is left out");
+  }
+}
+
+TEST_CASE("check offline: what claims of a class that no file has use is unknown",
+          "[kubectl-quota]") {
+  Partly plugin;
+  for (const char* name :
+       {"requests.nvidia.com/gpu", "requests.deviceclass.resource.kubernetes.io/big"}) {
+    const std::string quota = plugin.File(
+        "quota.yaml",
+        "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: {hard: "
+        "{" +
+            std::string(name) + ": 4}}}");
+    CheckUnknown(plugin, kDeviceClaim,
+                 "resourceclaim.resource.k8s.io/two: what it uses is not known: device class "
+                 "\"big\" not found",
+                 {"--quota-file", quota});
+    CHECK(plugin.Check(kPod, {"--quota-file", quota}).code == 0);
+  }
+}
+
+TEST_CASE("who: unseen device classes are a warning if there are claims", "[kubectl-quota]") {
+  Partly plugin;
+  plugin.cluster.Serve(kDeviceClasses, "DeviceClass", false);
+  plugin.cluster.Serve(kDeviceClaims, "ResourceClaim");
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+             "{hard: {pods: 9, requests.nvidia.com/gpu: 4}}, status: {hard: {pods: 9, "
+             "requests.nvidia.com/gpu: 4}, used: {pods: 1, requests.nvidia.com/gpu: 0}}}");
+  plugin.Put({"", "v1", "pods"}, kPod);
+  plugin.Forbid("deviceclasses");
+  const std::string left_out =
+      "Warning: usage that depends on deviceclasses.resource.k8s.io is left out: ";
+  CHECK(plugin.Ask({"who", "q"}).warnings.empty());
+  plugin.Put(kDeviceClaims, kDeviceClaim);
+  CHECK_THAT(plugin.Ask({"who", "q"}).warnings, Catch::StartsWith(left_out));
+  CHECK_THAT(plugin.Ask({"who", "q", "--name", "pods"}).warnings, !Contains("deviceclasses"));
 }
 
 TEST_CASE("check: whether a namespace exists is unknown if it may not be read", "[kubectl-quota]") {

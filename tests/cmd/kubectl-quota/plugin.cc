@@ -64,6 +64,9 @@ Plugin::Plugin() {
       {{"scheduling.k8s.io", "v1", "priorityclasses"}, "PriorityClass"},
       {{"storage.k8s.io", "v1", "storageclasses"}, "StorageClass"}};
   for (const auto& [resource, kind] : classes) cluster.Serve(resource, kind, false);
+  cluster.short_names = {{"pods", {"po"}},        {"deployments", {"deploy"}},
+                         {"replicasets", {"rs"}}, {"statefulsets", {"sts"}},
+                         {"daemonsets", {"ds"}},  {"horizontalpodautoscalers", {"hpa"}}};
   Put(namespaces, "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}");
 }
 

@@ -70,6 +70,47 @@ TEST_CASE("why: a type may stand in front of its names, as in kubectl", "[kubect
   CHECK(plugin.Ask({"why", "waits", "waits"}).code == 0);
 }
 
+TEST_CASE("why: discovery tells the singular and the short names of a type", "[kubectl-quota]") {
+  Full plugin;
+  const api::GroupVersionResource autoscalers{"autoscaling", "v2", "horizontalpodautoscalers"};
+  plugin.Put(autoscalers,
+             "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web, "
+             "namespace: shop}, spec: {maxReplicas: 2}}");
+  const std::string full = plugin.Ask({"why", "horizontalpodautoscaler/web"}).warnings;
+  CHECK_THAT(full, Contains("horizontalpodautoscaler.autoscaling/web has no pod template: name "
+                            "what makes pods"));
+  for (const char* word : {"hpa", "HPA", "hpa.autoscaling", "hpa.v2.autoscaling"}) {
+    INFO(word);
+    CHECK(plugin.Ask({"why", std::string(word) + "/web"}).warnings == full);
+    CHECK(plugin.Ask({"why", word, "web"}).warnings == full);
+  }
+  SECTION("of custom kinds, too, of which a full name comes first") {
+    const auto serve = [&](const std::string& group, const std::string& plural,
+                           const std::string& kind) {
+      plugin.cluster.Serve({group, "v1", plural}, kind);
+      plugin.Put({group, "v1", plural}, "{apiVersion: " + group + "/v1, kind: " + kind +
+                                            ", metadata: {name: x, namespace: shop}}");
+    };
+    // The fake cluster lists groups from the last one to the first.
+    serve("b.io", "gadgets", "Gadget");
+    serve("a.io", "wheels", "Wheel");
+    serve("c.io", "oxen", "OxKind");
+    plugin.cluster.short_names["gadgets"] = {"gd", "wheels"};
+    plugin.cluster.short_names["wheels"] = {"gd"};
+    plugin.cluster.singulars["oxen"] = "ox";
+    const auto meant = [&](const std::string& word) {
+      const std::string told = plugin.Ask({"why", word + "/x"}).warnings;
+      return told.substr(0, told.find(" has no"));
+    };
+    CHECK(meant("gd") == "error: gadget.b.io/x");
+    CHECK(meant("gd.a.io") == "error: wheel.a.io/x");
+    CHECK(meant("wheels") == "error: wheel.a.io/x");
+    CHECK(meant("ox") == "error: oxkind.c.io/x");
+    CHECK(meant("oxkind") == "error: oxkind.c.io/x");
+    CHECK_THAT(plugin.Ask({"why", "gagdets/x"}).warnings, Contains("did you mean \"gadgets\"?"));
+  }
+}
+
 TEST_CASE("why: a type that is mistyped or has no name is an error that helps", "[kubectl-quota]") {
   Full plugin;
   const auto told = [&](const std::vector<std::string>& words) {
@@ -83,6 +124,8 @@ TEST_CASE("why: a type that is mistyped or has no name is an error that helps", 
   CHECK(told({"repliacset/a"}) == unknown + "\"repliacset\"; did you mean \"replicaset\"?\n");
   CHECK(told({"replcaset", "a"}) == unknown + "\"replcaset\"; did you mean \"replicaset\"?\n");
   CHECK(told({"moon/a"}) == unknown + "\"moon\"\n");
+  plugin.cluster.singulars["pods"] = "";  // a server need not tell it
+  CHECK(told({"/a"}) == unknown + "\"\"\n");
   CHECK(told({"rs.batch/a"}) == unknown + "\"rs.batch\"\n");
   CHECK(told({"rs"}) == "error: a name is missing behind rs; a pod of that name is pod/rs\n");
   CHECK(told({"rs/"}) == "error: a name is missing behind rs; a pod of that name is pod/rs\n");

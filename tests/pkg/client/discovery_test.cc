@@ -85,6 +85,7 @@ constexpr const char* kCore =
  "items":[{"metadata":{"creationTimestamp":null},"versions":[{"version":"v1","freshness":"Current",
   "resources":[
    {"resource":"pods","responseKind":{"group":"","version":"v1","kind":"Pod"},"scope":"Namespaced",
+    "singularResource":"pod","shortNames":["po"],
     "verbs":["create","list","watch","delete"],"subresources":[{"subresource":"status"},{"subresource":"resize"}]},
    {"resource":"nodes","responseKind":{"kind":"Node"},"scope":"Cluster","verbs":["list"]}]}]}]})";
 
@@ -125,6 +126,10 @@ TEST_CASE("discovery: the aggregated form takes two requests", "[client]") {
   CHECK(found->resources[0].Has("watch"));
   CHECK_FALSE(found->resources[1].Has("watch"));
   CHECK(found->resources[0].subresources == Strings{"status", "resize"});
+  CHECK(found->resources[0].singular == "pod");
+  CHECK(found->resources[0].short_names == Strings{"po"});
+  CHECK(found->resources[1].singular.empty());
+  CHECK(found->resources[1].short_names.empty());
 }
 
 TEST_CASE("discovery: a stale group version is failed, not absent", "[client]") {
@@ -189,7 +194,7 @@ FakeServer LegacyServer() {
     {"name":"gone.io","versions":[{"groupVersion":"gone.io/v1","version":"v1"}]},
     {"name":"metrics.k8s.io","versions":[{"groupVersion":"metrics.k8s.io/v1beta1","version":"v1beta1"}]}]})";
   server.answers["/api/v1"].body = R"({"kind":"APIResourceList","groupVersion":"v1","resources":[
-    {"name":"pods","namespaced":true,"kind":"Pod","verbs":["list","watch"]},
+    {"name":"pods","singularName":"pod","shortNames":["po"],"namespaced":true,"kind":"Pod","verbs":["list","watch"]},
     {"name":"pods/status","namespaced":true,"kind":"Pod","verbs":["get"]},
     {"name":"nodes","namespaced":false,"kind":"Node","verbs":["list"]}]})";
   server.answers["/apis/apps/v1"].body = R"({"kind":"APIResourceList","resources":[
@@ -212,6 +217,9 @@ TEST_CASE("discovery: the older form is used if the server supports no other", "
                                  "apps/v1/deployments Deployment namespaced preferred",
                                  "apps/v1beta1/deployments Deployment namespaced"});
   CHECK(found->resources[0].subresources == Strings{"status"});
+  CHECK(found->resources[0].singular == "pod");
+  CHECK(found->resources[0].short_names == Strings{"po"});
+  CHECK(found->resources[1].short_names.empty());
   CHECK(Failed(*found) == Strings{"gone.io/v1", "metrics.k8s.io/v1beta1"});
 }
 

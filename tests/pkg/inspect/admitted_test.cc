@@ -87,6 +87,30 @@ TEST_CASE("admitted: default classes and overhead are filled in", "[inspect]") {
   CHECK(chosen->At({"spec", "overhead"}) == nullptr);
 }
 
+TEST_CASE("admitted: a pod of a class that does not exist is refused, if all are known",
+          "[inspect]") {
+  const json::Value pod = Parsed(
+      "{apiVersion: v1, kind: Pod, spec: {priorityClassName: high, runtimeClassName: kata, "
+      "containers: [{name: c, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]}}");
+  const std::string contradiction =
+      "spec.containers[0].resources.requests: Invalid value: \"2\": must be less than or equal to "
+      "cpu limit of 1";
+  const auto refusals = [&](const Defaults& defaults) {
+    return inspect::RefusalsAtAdmission(pod, defaults);
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(refusals({}) == Texts{contradiction});
+  Defaults defaults;
+  defaults.priority_classes.emplace();
+  CHECK(refusals(defaults) == Texts{"no PriorityClass with name high was found"});
+  defaults.runtime_classes.emplace();
+  CHECK(refusals(defaults) == Texts{"no PriorityClass with name high was found",
+                                    "pod rejected: RuntimeClass \"kata\" not found"});
+  defaults.priority_classes->insert("high");
+  defaults.runtime_classes->insert("kata");
+  CHECK(refusals(defaults) == Texts{contradiction});
+}
+
 TEST_CASE("admitted: the plugin's choice among several default classes is used", "[inspect]") {
   CHECK(inspect::DefaultPriorityClass(
             {Parsed("{metadata: {name: a}, globalDefault: true, value: 10}"),
