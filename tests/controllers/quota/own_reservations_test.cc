@@ -24,9 +24,9 @@ struct Fixture {
     grant.version = version;
     grant.number = ++grants;
     plan.grants = {grant};
-    accounting::Standing standing{{}, list};
+    accounting::Standing standing{{}, {}};
     auto added = own.AddEntries(now, plan, standing);
-    list = std::move(standing.list);
+    list = std::move(standing.list);  // with the last entry only, so that it does not grow
     own.Commit(now, {.added = std::move(added)});
   }
   void GrantUpdates(int count, base::Duration every) {
