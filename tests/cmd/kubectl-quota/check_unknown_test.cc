@@ -67,6 +67,16 @@ std::string LastLine(const std::string& text) {
   return text.substr(end == std::string::npos ? 0 : end + 1);
 }
 
+// A quota of a resource that device claims may use, too.
+void LimitDevices(Partly& plugin) {
+  plugin.cluster.Serve(kDeviceClasses, "DeviceClass", false);
+  plugin.cluster.Serve(kDeviceClaims, "ResourceClaim");
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+             "{hard: {pods: 9, requests.nvidia.com/gpu: 4}}, status: {hard: {pods: 9, "
+             "requests.nvidia.com/gpu: 4}, used: {pods: 1, requests.nvidia.com/gpu: 0}}}");
+}
+
 // Checks that this alone keeps the answer from yes.
 void CheckUnknown(Partly& plugin, const std::string& files, const std::string& why,
                   const std::vector<std::string>& more = {}) {
@@ -211,12 +221,7 @@ TEST_CASE("check: LimitRanges and autoscalers that may not be listed are unknown
 TEST_CASE("check: device classes that may not be listed are unknown only to claims",
           "[kubectl-quota]") {
   Partly plugin;
-  plugin.cluster.Serve(kDeviceClasses, "DeviceClass", false);
-  plugin.cluster.Serve(kDeviceClaims, "ResourceClaim");
-  plugin.Put(kQuotas,
-             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
-             "{hard: {pods: 9, requests.nvidia.com/gpu: 4}}, status: {hard: {pods: 9, "
-             "requests.nvidia.com/gpu: 4}, used: {pods: 1, requests.nvidia.com/gpu: 0}}}");
+  LimitDevices(plugin);
   plugin.Forbid("deviceclasses");
   const std::string why =
       "resourceclaim.resource.k8s.io/two: usage that depends on deviceclasses.resource.k8s.io is "
@@ -276,12 +281,7 @@ TEST_CASE("check offline: what claims of a class that no file has use is unknown
 
 TEST_CASE("who: unseen device classes are a warning if there are claims", "[kubectl-quota]") {
   Partly plugin;
-  plugin.cluster.Serve(kDeviceClasses, "DeviceClass", false);
-  plugin.cluster.Serve(kDeviceClaims, "ResourceClaim");
-  plugin.Put(kQuotas,
-             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
-             "{hard: {pods: 9, requests.nvidia.com/gpu: 4}}, status: {hard: {pods: 9, "
-             "requests.nvidia.com/gpu: 4}, used: {pods: 1, requests.nvidia.com/gpu: 0}}}");
+  LimitDevices(plugin);
   plugin.Put({"", "v1", "pods"}, kPod);
   plugin.Forbid("deviceclasses");
   const std::string left_out =

@@ -144,19 +144,26 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: the missing part of a late gua
   CHECK(cluster.writes.empty());
 }
 
-TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a message that keeps changing is written seldom",
+// "a" has taken 20 of the pods that are guaranteed to "b".
+struct LateGuarantee : ClusterFixture {
+  void StartWithMissingGuarantee() {
+    PutNamespace("a-1", "a");
+    PutNamespace("b-1", "b");
+    json::Object spec{{"hard", json::Object{{"pods", "100"}}}};
+    PutQuota("company", spec);
+    spec.Set("parent", "company");
+    PutQuota("a", spec, "a");
+    spec.Set("guaranteed", json::Object{{"pods", "90"}});
+    PutQuota("b", spec, "b");
+    for (int i = 0; i < 30; ++i) PutPod("old-" + std::to_string(i), "a-1");
+    Start();
+    scheduler.RunFor(60s);
+  }
+};
+
+TEST_CASE_METHOD(LateGuarantee, "cluster quotas: a message that keeps changing is written seldom",
                  "[controllers]") {
-  PutNamespace("a-1", "a");
-  PutNamespace("b-1", "b");
-  json::Object spec{{"hard", json::Object{{"pods", "100"}}}};
-  PutQuota("company", spec);
-  spec.Set("parent", "company");
-  PutQuota("a", spec, "a");
-  spec.Set("guaranteed", json::Object{{"pods", "90"}});
-  PutQuota("b", spec, "b");
-  for (int i = 0; i < 30; ++i) PutPod("old-" + std::to_string(i), "a-1");
-  Start();
-  scheduler.RunFor(60s);
+  StartWithMissingGuarantee();
   REQUIRE(Condition("b", "Ready") == "False GuaranteedExceedsParent");
   cluster.writes.clear();
   for (int i = 0; i < 60; ++i) {  // each pod changes the missing amount
@@ -169,20 +176,10 @@ TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a message that keeps changing 
   CHECK(Message("b", "Ready").ends_with("missing: pods=80"));
 }
 
-TEST_CASE_METHOD(ClusterFixture, "cluster quotas: a message that was not written is written soon",
+TEST_CASE_METHOD(LateGuarantee, "cluster quotas: a message that was not written is written soon",
                  "[controllers]") {
   const auto code = GENERATE(base::ErrorCode::kConflict, base::ErrorCode::kUnavailable);
-  PutNamespace("a-1", "a");
-  PutNamespace("b-1", "b");
-  json::Object spec{{"hard", json::Object{{"pods", "100"}}}};
-  PutQuota("company", spec);
-  spec.Set("parent", "company");
-  PutQuota("a", spec, "a");
-  spec.Set("guaranteed", json::Object{{"pods", "90"}});
-  PutQuota("b", spec, "b");
-  for (int i = 0; i < 30; ++i) PutPod("old-" + std::to_string(i), "a-1");
-  Start();
-  scheduler.RunFor(60s);
+  StartWithMissingGuarantee();
   REQUIRE(Message("b", "Ready").ends_with("missing: pods=20"));
   int failures = 0;
   cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
