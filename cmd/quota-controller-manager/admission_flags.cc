@@ -68,7 +68,7 @@ DEFINE_bool(warn_near_limits, true,
 DEFINE_bool(
     charge_in_advance, true,
     "Charge bursts of creations in advance while usage is far from any limit, so that few of "
-    "them wait for a write. Unused charges are released within a second.");
+    "them wait for a write. Unused charges are released within three seconds.");
 
 namespace manager {
 namespace {

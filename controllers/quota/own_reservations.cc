@@ -84,11 +84,18 @@ const OwnReservations::Own* OwnReservations::Find(base::TimePoint now, const Res
   const auto own = own_.find(uid);
   if (own == own_.end()) return nullptr;
   for (auto mine = own->second.rbegin(); mine != own->second.rend(); ++mine) {
-    const bool young = now - mine->at <= kAnswersRepeats;
-    const bool same = mine->from == version && young && mine->relying > 0;
+    const bool same = mine->from == version && mine->relying > 0 && AnswersRepeats(now, *mine);
     if (same && list.Find(author_->by, mine->n) != nullptr) return &*mine;
   }
   return nullptr;
+}
+
+// While the entry is a burst, its own object has no other one. A second grant from the burst would
+// take the place of the first, and withdraw it with itself.
+bool OwnReservations::AnswersRepeats(base::TimePoint now, const Own& own) const {
+  const bool unassigned = burst_ && burst_->n == own.n;
+  return unassigned ? now - burst_->at <= burst_->lasts + kAnswersRepeats
+                    : now - own.at <= kAnswersRepeats;
 }
 
 bool OwnReservations::Outlasted(base::TimePoint now, const quota::Uid& uid) const {
@@ -155,16 +162,23 @@ void OwnReservations::AddBurst(base::TimePoint now, const admission::ReservePlan
   if (!AllOf(plan, of)) return;
   reserved.crowd = crowd_;
   reserved.crowd->OnGranted(now, plan.Added(), plan.grants.size());
-  accounting::NextBurst next = reserved.crowd->Next(now, plan.quota.status.hard, standing.used);
+  // Readers refuse an entry with a longer timeout than a webhook can have.
+  const auto held = accounting::WebhookOfBurst(author_->webhook, accounting::kLongBurstLasts);
+  const std::size_t batch = held <= accounting::kLongestWebhook ? plan.batch : 0;
+  accounting::NextBurst next =
+      reserved.crowd->Next(now, plan.quota.status.hard, standing.used, batch);
   if (next.usage.empty()) return;
   Reservation entry = author_->Entry(of, "", next.usage);
   entry.unassigned = next.creations;
+  entry.webhook = accounting::WebhookOfBurst(author_->webhook, next.lasts);
   const std::uint64_t n = entry.n;
   accounting::Reserve(standing, std::move(entry));
   reserved.burst = Burst{.n = n,
                          .of = of,
                          .left = std::move(next.usage),
                          .creations = next.creations,
+                         .covers = next.covers,
+                         .lasts = next.lasts,
                          .at = now,
                          .drawn = {}};
 }
@@ -180,7 +194,7 @@ void OwnReservations::Commit(base::TimePoint now, Reserved reserved) {
   last_grant_ = now;
   if (reserved.crowd) crowd_ = *std::move(reserved.crowd);
   burst_ = std::move(reserved.burst);
-  if (burst_) crowd_.OnReserved(now, burst_->creations);
+  if (burst_) crowd_.OnReserved(now, burst_->creations, burst_->covers);
 }
 
 void OwnReservations::Remember(base::TimePoint now, const quota::Uid& uid, Own own) {
@@ -205,7 +219,7 @@ void OwnReservations::Forget(base::TimePoint before, const quota::Uid& uid) {
 
 quota::ResourceList OwnReservations::Usable(base::TimePoint now,
                                             const ReservationList& list) const {
-  if (!burst_ || burst_->closed || now - burst_->at > kAnswersRepeats) return {};
+  if (!burst_ || burst_->closed || now - burst_->at > burst_->lasts) return {};
   return list.Find(author_->by, burst_->n) != nullptr ? burst_->left : quota::ResourceList();
 }
 
@@ -240,8 +254,6 @@ bool OwnReservations::DrawFromBurst(base::TimePoint now, const ReservationList& 
   for (const admission::Grant& grant : plan.grants) {
     Own own = OwnOf(now, plan, grant);
     own.n = burst_->n;
-    // Its entry is as old as the burst.
-    own.at = burst_->at;
     burst_->drawn[grant.uid] = own;
     // an earlier grant of the same burst, withdrawn since
     const auto held = own_.find(grant.uid);
@@ -270,7 +282,7 @@ bool OwnReservations::MustTakeBack(base::TimePoint now, const ReservationList& l
     if (entry.by != author_->by || entry.unassigned == 0) return false;
     // After a conflict the burst is closed, but admission writes again at once.
     const bool last = burst_ && burst_->n == entry.n;
-    return !last || now - burst_->at > kAnswersRepeats;
+    return !last || now - burst_->at > burst_->lasts;
   });
 }
 
@@ -294,7 +306,7 @@ void OwnReservations::TookBack(std::size_t withdrawals) {
 
 std::optional<base::TimePoint> OwnReservations::BurstEnds() const {
   if (!burst_) return std::nullopt;
-  return burst_->at + kAnswersRepeats + 1ms;
+  return burst_->at + burst_->lasts + 1ms;
 }
 
 }  // namespace controllers

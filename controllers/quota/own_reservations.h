@@ -55,6 +55,8 @@ class OwnReservations {
     std::string of;
     quota::ResourceList left;
     std::size_t creations = 0;  // number of creations that it was made for
+    base::Duration covers{};    // the time in which they are expected
+    base::Duration lasts{};     // nothing is granted later
     base::TimePoint at;
     bool closed = false;  // nothing more is granted
     std::map<quota::Uid, Own> drawn;
@@ -76,7 +78,7 @@ class OwnReservations {
   OwnReservations(Author& author, accounting::CrowdOptions crowd)
       : author_(&author), crowd_(crowd) {}
 
-  // Returns a grant of ours for the same object and version. It is so recent that its entry is held
+  // Returns a grant of ours for the same object and version. Its entry is so recent that it is held
   // as long as a new one would be. Null if there is none.
   [[nodiscard]] const Own* Find(base::TimePoint now, const accounting::ReservationList& list,
                                 const quota::Uid& uid, std::string_view version) const;
@@ -123,6 +125,8 @@ class OwnReservations {
 
  private:
   void Remember(base::TimePoint now, const quota::Uid& uid, Own own);
+  // True if the entry of this grant also answers repeated calls.
+  [[nodiscard]] bool AnswersRepeats(base::TimePoint now, const Own& own) const;
   // Forgets the grants of the object that were made before this time.
   void Forget(base::TimePoint before, const quota::Uid& uid);
   bool DrawFromBurst(base::TimePoint now, const accounting::ReservationList& list,

@@ -132,7 +132,10 @@ Recounter::Recount Recounter::Plan(const quota::Quota& quota, Account& account,
   Recount recount;
   if (takes_back) recount.draft.taken_back = account.own.TakeBack(next);
   accounting::Settle(next.list, view);
-  recount.over = account.listed() != nullptr && next.list.entries() != account.known().entries();
+  // The write that ends a burst comes soon, and removes other entries, too.
+  const bool ends = takes_back || !next.list.HasUnassigned();
+  recount.over =
+      ends && account.listed() != nullptr && next.list.entries() != account.known().entries();
   const quota::ResourceList open = accounting::Outstanding(next.list, view);
   quota::ResourceList held = account.external.Held();
   held.Add(open);

@@ -37,45 +37,73 @@ ResourceList PartOf(const ResourceList& usage, std::size_t creations, std::size_
 
 }  // namespace
 
-void Crowd::OnGranted(base::TimePoint now, const ResourceList& usage, std::size_t creations) {
-  if (now - std::max(last_, since_) > options_.window) {
+void Arrivals::Add(base::TimePoint now, const ResourceList& usage, std::size_t creations) {
+  if (now - std::max(last_, since_) > window_) {
     before_ = {};
-    granted_ = {};
+    now_ = {};
     since_ = now;
-  } else if (now - since_ > options_.window) {
-    before_ = std::exchange(granted_, {});
-    since_ += options_.window;
+  } else if (now - since_ > window_) {
+    before_ = std::exchange(now_, {});
+    since_ += window_;
   }
   last_ = now;
-  granted_.usage.Add(usage);
-  granted_.creations += creations;
+  now_.usage.Add(usage);
+  now_.creations += creations;
+}
+
+ResourceList Arrivals::usage() const {
+  ResourceList usage = before_.usage;
+  usage.Add(now_.usage);
+  return usage;
+}
+
+base::Duration Arrivals::Took(base::TimePoint now) const {
+  return now - since_ + (before_.creations > 0 ? window_ : base::Duration());
+}
+
+void Crowd::OnGranted(base::TimePoint now, const ResourceList& usage, std::size_t creations) {
+  if (options_.crowd == 0) return;
+  recent_.Add(now, usage, creations);
+  long_.Add(now, usage, creations);
   drawn_ += creations;
 }
 
-NextBurst Crowd::Next(base::TimePoint now, const ResourceList& hard,
-                      const ResourceList& used) const {
-  const base::Duration before = before_.creations > 0 ? options_.window : base::Duration();
-  const base::Duration counted = now - since_ + before;
-  if (options_.crowd == 0 || counted < options_.shortest) return {};
-  if (now - reserved_at_ <= options_.window && drawn_ < meant_ / 2) return {};
-  const std::size_t arrived = before_.creations + granted_.creations;
-  const base::Duration took = std::max<base::Duration>(counted, std::chrono::microseconds(1));
+NextBurst Crowd::Next(base::TimePoint now, const ResourceList& hard, const ResourceList& used,
+                      std::size_t batch) const {
+  if (options_.crowd == 0) return {};
+  if (now - reserved_at_ <= covers_ && drawn_ < meant_ / 2) return {};
+  const Kind usual{.lasts = kBurstLasts, .least = options_.crowd, .growth = options_.growth};
+  NextBurst next = Expected(now, recent_, usual, hard, used);
+  if (next.creations > 0 || batch < options_.shared) return next;
+  return Expected(now, long_, {.lasts = kLongBurstLasts, .least = 1, .growth = 1}, hard, used);
+}
+
+NextBurst Crowd::Expected(base::TimePoint now, const Arrivals& arrivals, const Kind& kind,
+                          const ResourceList& hard, const ResourceList& used) const {
+  const base::Duration took = arrivals.Took(now);
+  if (took < options_.shortest) return {};
+  const std::size_t arrived = arrivals.creations();
   const auto in_window =
-      static_cast<std::size_t>(static_cast<std::int64_t>(arrived) * options_.window / took);
-  if (std::min(arrived, in_window) < options_.crowd) return {};
-  ResourceList usage = before_.usage;
-  usage.Add(granted_.usage);
-  std::size_t next = arrived * static_cast<std::size_t>(options_.growth);
-  // Halved until it fits below the limits.
-  for (next = std::min({next, in_window, options_.most}); next >= options_.crowd; next /= 2) {
+      static_cast<std::size_t>(static_cast<std::int64_t>(arrived) * arrivals.window() /
+                               std::max<base::Duration>(took, std::chrono::microseconds(1)));
+  if (std::min(arrived, in_window) < kind.least) return {};
+  const ResourceList usage = arrivals.usage();
+  std::size_t next = std::min({arrived * kind.growth, in_window, options_.most});
+  for (; next >= kind.least; next /= 2) {  // until it fits below the limits
     ResourceList burst = PartOf(usage, next, arrived);
-    if (LeavesMuch(burst, options_.share, hard, used)) return {std::move(burst), next};
+    if (LeavesMuch(burst, options_.share, hard, used)) {
+      return {.usage = std::move(burst),
+              .creations = next,
+              .covers = arrivals.window(),
+              .lasts = kind.lasts};
+    }
   }
   return {};
 }
 
-void Crowd::OnReserved(base::TimePoint now, std::size_t creations) {
+void Crowd::OnReserved(base::TimePoint now, std::size_t creations, base::Duration covers) {
   reserved_at_ = now;
+  covers_ = covers;
   meant_ = creations;
   drawn_ = 0;
 }

@@ -15,6 +15,10 @@ inline constexpr std::chrono::milliseconds kLongestAnswer{5'000};
 // For this time, a written entry also answers repeated calls for the same object and version. Later
 // calls write another entry.
 inline constexpr std::chrono::milliseconds kAnswersRepeats{500};
+// For this time creations are granted from a burst without a write. A long burst is that of a quota
+// that gets few of the creations of a crowd.
+inline constexpr std::chrono::milliseconds kBurstLasts{500};
+inline constexpr std::chrono::milliseconds kLongBurstLasts{2'500};
 // etcd answers a proposal at most this late: 5 s for its queue, the computation and the disk, and
 // two elections of 1 s each (etcd server v3.6.8, server/config/config.go, ServerConfig.ReqTimeout
 // with the default of --election-timeout).
@@ -43,6 +47,15 @@ constexpr std::chrono::milliseconds HoldFor(std::chrono::milliseconds others) {
 
 // The maximum of timeoutSeconds in a webhook configuration.
 inline constexpr std::chrono::milliseconds kLongestWebhook{30'000};
+
+// Returns Reservation::webhook for an unassigned entry of a process that knows `others`, so that
+// every reader holds the entry for HoldFor(others) after the last grant from it. A long burst may
+// be granted from for longer than HoldFor() allows.
+constexpr std::chrono::seconds WebhookOfBurst(std::chrono::seconds others, base::Duration lasts) {
+  if (lasts <= kBurstLasts) return others;
+  const auto own = std::chrono::ceil<std::chrono::seconds>(kLongestAnswer);
+  return (others > own ? others : own) + std::chrono::ceil<std::chrono::seconds>(lasts);
+}
 // A list that a later version wrote in a later format is left alone until it has stayed the same
 // for this time. Then no request that it may have an entry for can still be stored.
 inline constexpr std::chrono::milliseconds kLaterFormat = HoldFor(kLongestWebhook);
@@ -51,6 +64,7 @@ inline constexpr std::chrono::milliseconds kLaterFormat = HoldFor(kLongestWebhoo
 inline constexpr std::chrono::milliseconds kWebhooksUnknown{10'000};
 
 static_assert(kAnswersRepeats < kLongestAnswer);
+static_assert(kBurstLasts <= kAnswersRepeats, "HoldFor() covers what is granted from a burst");
 static_assert(kStores > kEtcdAnswers);
 // What the documents say: 5 + 0.5 + 8 s and a tenth of it, 10 + 0.5 + 8 s, and 30 + 0.5 + 8 s.
 static_assert(HoldFor({}) == std::chrono::milliseconds(14'850));

@@ -79,6 +79,7 @@ class Planner {
       if (!writes_[i].members.empty()) places[i] = plan.grants.size();
       if (!places[i]) continue;
       writes_[i].quota = *standings_[i].quota;
+      writes_[i].batch = plan.verdicts.size();
       if (FitsBurst(writes_[i])) writes_[i].from = ReservePlan::From::kBurst;
       plan.grants.push_back(std::move(writes_[i]));
     }

@@ -6,6 +6,7 @@
 // Single-threaded. Returned pointers and functions are valid until the next suspension of the
 // calling coroutine.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -80,6 +81,7 @@ struct ReservePlan {
   base::TimePoint not_before = {};  // as in BookedQuota
   base::TimePoint turn = {};        // as in BookedQuota
   From from = From::kWrite;
+  std::size_t batch = 1;  // the number of requests that were decided together, for all quotas
 
   // Returns the sum of Grant::added.
   [[nodiscard]] quota::ResourceList Added() const {

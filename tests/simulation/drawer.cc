@@ -78,7 +78,9 @@ void Drawer::Fault() {
 }
 
 void Drawer::MakeCrowded() {
-  schedule_.advance = schedule_.seed % 2 == 0;
+  if (schedule_.seed % 2 == 0) {
+    schedule_.bursts = schedule_.seed / 4 % 2 == 0 ? Bursts::kShort : Bursts::kLong;
+  }
   if (schedule_.seed % 4 != 0) return;
   constexpr int kTimesTheNames = 16;
   constexpr int kLongestPause = 60;  // ms

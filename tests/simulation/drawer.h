@@ -35,8 +35,9 @@ class Drawer {
   // Milliseconds from the last answer to the store; -1: never.
   int Store();
   void Fault();
-  // Called at the end. In every other seed the replicas reserve in advance. In every fourth seed
-  // many objects are created in a short time, far from the limits, so that replicas do it often.
+  // Called at the end. In every other seed the replicas reserve in advance, in short or in long
+  // bursts. In every fourth seed many objects are created in a short time, far from the limits, so
+  // that replicas do it often.
   void MakeCrowded();
   // Called after that, so that the earlier draws stay the same. Adds 5xx answers to writes that
   // were made; in every third seed slow webhooks of others; in every fifth a restored server; in

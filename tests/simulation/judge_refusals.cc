@@ -114,7 +114,7 @@ void Judge::OnExternalRaise(const StoredQuota& quota, const std::string& name, s
                       .amount = {{name, by}}});
 }
 
-// A reservation in advance is returned within about a second. The judge considers it for as long as
+// A reservation in advance is returned within seconds. The judge considers it for as long as
 // any other charge.
 void Judge::OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) {
   Touch();

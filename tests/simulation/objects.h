@@ -23,6 +23,9 @@ enum class Api : std::uint8_t {
   kCluster,   // claims and secrets in namespaces with labels, and ClusterQuotas
   kJoint,     // the same, and quotas of core in the namespaces
 };
+// Whether replicas reserve in advance after very few creations, and for how long they then grant
+// without a write (accounting::kBurstLasts, kLongBurstLasts).
+enum class Bursts : std::uint8_t { kNone, kShort, kLong };
 // "core", "ironcore", "cluster", "joint".
 const char* NameOf(Api api);
 // The server has namespaces with labels, and ClusterQuotas.

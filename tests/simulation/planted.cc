@@ -177,7 +177,7 @@ void TakeExternal(json::Value& quota) {
 
 const std::vector<PlantedName>& AllPlanted() {
   static const std::vector<PlantedName> all = {
-      {Planted::kChargePerCall, "charge-per-call", "used is above what is stored and asked for"},
+      {Planted::kChargePerCall, "charge-per-call", "what is admitted is not reserved"},
       {Planted::kUnguardedWrite, "unguarded-write", "used is below what is stored"},
       {Planted::kLoweredTooEarly, "lowered-too-early", "used is below what is stored"},
       {Planted::kNoExpiry, "no-expiry", "is not the truth"},

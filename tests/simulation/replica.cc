@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <list>
 
 #include "pkg/accounting/reservation_list.h"
@@ -36,6 +37,15 @@ std::string_view ReservationsIn(const json::Value& patch, const quota::QuotaApi&
   return api.form.reservations_in_status
              ? patch.StringAt({"status", "reservations"})
              : patch.StringAt({"metadata", "annotations", quota::kReservations});
+}
+
+accounting::CrowdOptions CrowdFor(Bursts bursts) {
+  accounting::CrowdOptions options{
+      .window = 2s, .shared = 1, .long_window = 2s, .shortest = 0ms, .growth = 2, .share = 2};
+  if (bursts == Bursts::kNone) options.crowd = 0;
+  if (bursts == Bursts::kShort) options.crowd = 1;
+  if (bursts == Bursts::kLong) options.crowd = std::numeric_limits<std::size_t>::max();
+  return options;
 }
 
 }  // namespace
@@ -236,8 +246,7 @@ controllers::QuotaControllerOptions Replica::ControllerOptions(std::uint64_t see
   options.identity = settings_.name;
   options.leading = [this] { return runner_->Leads(); };
   options.seed = seed;
-  options.crowd = {
-      .crowd = settings_.bursts ? 1U : 0U, .window = 2s, .shortest = 0ms, .growth = 2, .share = 2};
+  options.crowd = CrowdFor(settings_.bursts);
   if (settings_.planted == Planted::kLoweredTooEarly || settings_.planted == Planted::kNotAsked) {
     options.hold = 100ms;
   }

@@ -35,7 +35,7 @@ struct ReplicaSettings {
   double rate = 1;
   std::uint64_t seed = 1;
   Api api = Api::kCore;
-  bool bursts = false;    // it reserves in advance after very few creations
+  Bursts bursts = Bursts::kNone;
   bool webhooks = false;  // it watches the webhook configurations of others
   Planted planted = Planted::kNone;
 };

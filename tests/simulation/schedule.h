@@ -34,7 +34,7 @@ struct ClockOf {
 struct Schedule {
   std::uint64_t seed = 1;
   Api api = Api::kCore;
-  bool advance = false;         // replicas reserve in advance
+  Bursts bursts = Bursts::kNone;
   bool webhooks = false;        // there are webhooks of others, which replicas watch
   bool shared = false;          // one webhook has the rules of both quota APIs
   bool lagging = false;         // the API server may know only the webhook of the second quota API

@@ -1,6 +1,6 @@
 // A schedule as text: "replicas=2 seed=7 ahead0=0 rate0=100 …", then "+120 claim ns=0 name=1
 // size=3". "api=ironcore": a schedule of machines. "api=cluster": of ClusterQuotas. "advance=1":
-// replicas reserve in advance. "webhooks=1": there are webhooks of others.
+// replicas reserve in advance; "advance=2": for longer. "webhooks=1": there are webhooks of others.
 
 #include <sstream>
 
@@ -53,7 +53,8 @@ bool ReadHead(const std::string& line, Schedule& schedule) {
       continue;
     }
     if (name == "advance") {
-      schedule.advance = *number != 0;
+      if (*number < 0 || *number > 2) return false;
+      schedule.bursts = static_cast<Bursts>(*number);
       continue;
     }
     if (name == "odd") {
@@ -120,7 +121,9 @@ std::string ToText(const Schedule& schedule) {
          << schedule.clocks[i].rate_percent;
   }
   if (schedule.api != Api::kCore) text << " api=" << NameOf(schedule.api);
-  if (schedule.advance) text << " advance=1";
+  if (schedule.bursts != Bursts::kNone) {
+    text << " advance=" << static_cast<int>(schedule.bursts);
+  }
   if (schedule.webhooks) text << " webhooks=1";
   if (schedule.shared) text << " shared=1";
   if (schedule.lagging) text << " lagging=1";

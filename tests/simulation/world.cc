@@ -17,6 +17,8 @@ constexpr base::Duration kSilence = 5s;
 constexpr base::Duration kSeldomWritten = 60s;
 // If another webhook may take 30 s, charges may be held longer by this time.
 constexpr base::Duration kSlowWebhooks = 35s;
+// A long burst is held longer by this time.
+constexpr base::Duration kLongBursts = 4s;
 // A usual run takes some 10'000 steps, and comes to rest within a minute or two of virtual time.
 constexpr std::uint64_t kSteps = 2'000'000;
 constexpr base::Duration kRestReturns = 600s;
@@ -28,13 +30,18 @@ Planted PlantedOf(const std::string& name) {
   return Planted::kNone;
 }
 
+base::Duration MoreHold(const Schedule& schedule) {
+  const base::Duration webhooks = schedule.webhooks ? kSlowWebhooks : base::Duration::zero();
+  return webhooks + (schedule.bursts == Bursts::kLong ? kLongBursts : base::Duration::zero());
+}
+
 }  // namespace
 
 World::World(const Schedule& schedule, const std::function<void(const std::string&)>& narrate)
     : schedule_(schedule),
       random_(schedule.seed),
       planted_(PlantedOf(schedule.planted)),
-      judge_(timeline_, narrate, schedule.webhooks ? kSlowWebhooks : base::Duration::zero()),
+      judge_(timeline_, narrate, MoreHold(schedule)),
       server_(judge_, schedule.api),
       replicas_(schedule.clocks.size()),
       starts_(schedule.clocks.size()),
@@ -43,7 +50,7 @@ World::World(const Schedule& schedule, const std::function<void(const std::strin
   timeline_.scheduler().SetBudget(kSteps);
   judge_.Watch(server_);
   // An entry that is reserved in advance names no object.
-  if (!schedule.advance) judge_.ExpectReserved();
+  if (schedule.bursts == Bursts::kNone) judge_.ExpectReserved();
   judge_.on_history = [this](Resource resource) {
     for (const auto& replica : replicas_) replica->link().Pump(resource);
     for (const auto& replica : ended_) replica->link().Pump(resource);
@@ -62,7 +69,7 @@ void World::StartReplica(std::size_t index) {
   settings.rate = clock.rate_percent / 100.0;
   settings.seed = schedule_.seed * 1'000 + index * 100 + static_cast<std::uint64_t>(starts_[index]);
   settings.api = schedule_.api;
-  settings.bursts = schedule_.advance;
+  settings.bursts = schedule_.bursts;
   settings.webhooks = schedule_.webhooks;
   settings.planted = planted_;
   if (replicas_[index]) ended_.push_back(std::move(replicas_[index]));

@@ -231,4 +231,85 @@ TEST_CASE("burst: a stored object stays reserved until the watch shows it", "[co
   CHECK(f.Reserved() == 0);
 }
 
+// Any creation counts as one of a crowd that many quotas share.
+struct SharedCrowd : BurstFixture {
+  SharedCrowd() : BurstFixture(Options()) {}
+  static controllers::QuotaControllerOptions Options() {
+    controllers::QuotaControllerOptions options;
+    options.crowd.shared = 1;
+    return options;
+  }
+  // Two creations. The second one reserves a burst for as many.
+  void GrantSlowly() {
+    const std::size_t before = recorder.bursts;
+    for (int i = 0; i < 2; ++i) {
+      RunFor(490ms);
+      Crowd(1);
+    }
+    REQUIRE(recorder.bursts == before + 1);
+    cluster.writes.clear();
+  }
+  // Its admission, and whether a write was needed.
+  bool IsGrantedAtOnce(const std::string& pod) {
+    const std::size_t writes = cluster.writes.size();
+    Review(PodWithUid(pod));
+    RunFor(5ms);
+    REQUIRE(AllAdmitted());
+    return cluster.writes.size() == writes;
+  }
+  [[nodiscard]] std::string List() {
+    return std::string(
+        cluster.Find(kQuotas, "team-a", "q")
+            ->StringAt({"metadata", "annotations", "quota-controller-manager.io/reservations"}));
+  }
+};
+
+TEST_CASE("burst: of a shared crowd, a quota with few creations keeps its burst for longer",
+          "[controllers]") {
+  SharedCrowd f;
+  f.GrantSlowly();
+  f.RunFor(2400ms);
+  CHECK(f.cluster.writes.empty());  // none that only removes what has ended, either
+  CHECK(f.IsGrantedAtOnce("later"));
+  f.RunFor(1s);
+  CHECK(f.Used("q") == "pods=3");  // the rest is given back
+  CHECK(f.cluster.writes.size() == 1);
+  CHECK_FALSE(f.IsGrantedAtOnce("too-late"));
+}
+
+// Otherwise the second grant would take the place of the first, and take it along when it is given
+// up.
+TEST_CASE("burst: as long as it lasts, it answers repeated calls for an object", "[controllers]") {
+  SharedCrowd f;
+  f.GrantSlowly();
+  REQUIRE(f.IsGrantedAtOnce("twice"));
+  f.RunFor(1500ms);
+  const std::size_t drawn = f.book.drawn.size();
+  REQUIRE(f.IsGrantedAtOnce("twice"));
+  REQUIRE(f.book.drawn.size() == drawn + 1);
+  f.book.Withdraw(f.book.drawn.back());
+  f.RunFor(3s);
+  CHECK(f.Used("q") == "pods=3");
+}
+
+// A replica that reads it holds it until the last request that was granted from it is stored.
+TEST_CASE("burst: a long one is held for longer", "[controllers]") {
+  SharedCrowd f;
+  f.GrantSlowly();
+  CHECK(f.List().find(R"("unassigned":2,"webhook":8)") != std::string::npos);
+  f.controller->SetSlowestWebhook(27s);
+  f.RunFor(3s);
+  f.GrantSlowly();
+  CHECK(f.List().find(R"("unassigned":2,"webhook":30)") != std::string::npos);
+  // Longer than readers accept.
+  f.controller->SetSlowestWebhook(28s);
+  f.RunFor(3s);
+  const std::size_t before = f.recorder.bursts;
+  for (int i = 0; i < 6; ++i) {
+    f.RunFor(490ms);
+    f.Crowd(1);
+  }
+  CHECK(f.recorder.bursts == before);
+}
+
 }  // namespace burst_test

@@ -115,6 +115,36 @@ TEST_CASE("cluster charging: what is reserved in a child for others to come keep
         "limited: pods=40, guaranteed to others: pods=40");
 }
 
+// One creation in each namespace, twice a second: each quota of a team has too few for a crowd.
+TEST_CASE("cluster charging: a crowd in many namespaces needs few writes of each quota",
+          "[quota]") {
+  constexpr int kTeams = 16;
+  Clustered f;
+  f.Put(ClusterQuota("company", "", {{"pods", "10k"}}));
+  for (int i = 0; i < kTeams; ++i) {
+    const std::string team = "t" + std::to_string(i);
+    f.PutNamespace(team, team);
+    f.Put(ClusterQuota(team, team, {{"pods", "1k"}}, "company"));
+  }
+  f.RunFor(1s);
+  std::vector<std::size_t> writes;
+  for (int round = 0; round < 7; ++round) {
+    const std::size_t before = f.batches.writes;
+    for (int i = 0; i < kTeams; ++i) f.Ask("t" + std::to_string(i), "p" + std::to_string(round));
+    f.RunFor(500ms);
+    writes.push_back(f.batches.writes - before);
+  }
+  CHECK(f.Count(Kind::kAllowed) == 7 * kTeams);
+  // The second round reserves for two creations of each team, and the fifth for more of them.
+  CHECK(writes[1] > kTeams);
+  CHECK(writes[2] + writes[3] <= 2);
+  CHECK(writes[4] > kTeams);
+  CHECK(writes[5] + writes[6] <= 2);
+  f.RunFor(4s);
+  CHECK(f.UsedOf("t0") == "7");
+  CHECK(f.UsedOf("company") == std::to_string(7 * kTeams));
+}
+
 TEST_CASE("cluster charging: an unknown namespace is read live", "[quota]") {
   Clustered f;
   f.Put(ClusterQuota("team-a", "a", {{"pods", "1"}}));

@@ -84,6 +84,7 @@ TEST_CASE("batch: a grant pays for another version only what it added", "[admiss
   CHECK(grants[1].added == List({{"things", "6"}}));
   // The third request is the second one again.
   REQUIRE(plan.grants[0].relying.size() == 1);
+  CHECK(plan.grants[0].batch == 3);
 }
 
 // The entry adds 5 to the 1 that the quota counted when it was made. By now the quota has another
