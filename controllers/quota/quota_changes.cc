@@ -51,9 +51,7 @@ void QuotaChanges::OnQuota(const quota::Quota* before, const quota::Quota* after
     const quota::Quota& decisive = account.Decisive(*after);
     // What is reserved for expected creations is not in `used` of the parent yet.
     quota::ResourceList taken = decisive.status.used;
-    for (const auto& [name, amount] : account.known().Unassigned()) {
-      if (taken.Find(name) != nullptr) taken.Set(name, quota::Rest(taken.Get(name), amount));
-    }
+    quota::Lower(taken, account.known().Unassigned());
     cluster_->reach.SetPromised(after->key.name, quota::Promised(decisive, taken));
   }
   const bool respecified = renamed || before->selector != after->selector ||

@@ -8,12 +8,6 @@
 namespace accounting {
 namespace {
 
-void Lower(ResourceList& used, const ResourceList& by) {
-  for (const auto& [name, amount] : by) {
-    if (used.Find(name) != nullptr) used.Set(name, quota::Rest(used.Get(name), amount));
-  }
-}
-
 // Returns what other calls for the same creation reserved.
 ResourceList GrantedAtCreation(const ReservationList& list, const Uid& uid) {
   ResourceList granted;
@@ -56,7 +50,7 @@ bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n, const Ui
   const ResourceList stored = entry->stored;
   if (!standing.list.Remove(by, n, uid)) return false;
   // Computed after the removal, so that amounts which other entries also reserve stay in `used`.
-  Lower(standing.used, Rise(standing.list, uid, usage, stored));
+  quota::Lower(standing.used, Rise(standing.list, uid, usage, stored));
   return true;
 }
 
@@ -64,7 +58,7 @@ bool Withdraw(Standing& standing, std::string_view by, std::uint64_t n) {
   const Reservation* entry = standing.list.Find(by, n);
   if (entry == nullptr) return false;
   CHECK(entry->objects.empty()) << "objects of " << by << "/" << n << " would lose their usage";
-  Lower(standing.used, entry->usage);
+  quota::Lower(standing.used, entry->usage);
   return standing.list.Remove(by, n);
 }
 

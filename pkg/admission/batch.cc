@@ -18,27 +18,20 @@ bool Contains(const quota::ResourceList& list, const quota::ResourceList& part) 
   return quota::Excess(part, list).empty();
 }
 
-// Returns `used` minus `burst`. REQUIRES: `used` contains `burst`.
-quota::ResourceList Without(quota::ResourceList used, const quota::ResourceList& burst) {
-  for (const auto& [name, amount] : burst) {
-    used.Set(name, used.Get(name).Sub(amount));
-  }
-  return used;
-}
-
 class Planner {
  public:
   explicit Planner(const BatchQuotas& quotas) : quotas_(quotas), writes_(quotas.all().size()) {
     for (std::size_t i = 0; i < writes_.size(); ++i) {
       const BookedQuota& booked = quotas.all()[i];
-      const quota::ResourceList& used = booked.quota->status.used;
+      quota::ResourceList used = booked.quota->status.used;
       quota::ResourceList& burst = writes_[i].burst;
       burst = booked.burst;
       writes_[i].not_before = booked.not_before;
       writes_[i].turn = booked.turn;
       if (!Contains(used, burst)) burst = {};  // somebody has lowered `used`
+      quota::Lower(used, burst);
       standings_.push_back({.quota = booked.quota,
-                            .used = Without(used, burst),
+                            .used = std::move(used),
                             .tree = booked.tree,
                             .uncounted = booked.uncounted});
     }

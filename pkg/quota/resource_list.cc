@@ -156,6 +156,13 @@ Quantity Above(const Quantity& a, const Quantity& b) { return a > b ? a.Sub(b) :
 
 Quantity Rest(const Quantity& a, const Quantity& b) { return std::max(a.Sub(b), Quantity()); }
 
+void Lower(ResourceList& list, const ResourceList& by) {
+  for (const auto& [name, amount] : by) {
+    const Quantity* const before = list.Find(name);
+    if (before != nullptr) list.Set(name, Rest(*before, amount));
+  }
+}
+
 ResourceList Excess(const ResourceList& a, const ResourceList& b) {
   ResourceList excess;
   excess.Reserve(a.size());

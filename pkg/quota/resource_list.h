@@ -67,6 +67,10 @@ Quantity Above(const Quantity& a, const Quantity& b);
 // Returns what is left of `a` without `b`, at least zero. A saturated amount stays saturated.
 Quantity Rest(const Quantity& a, const Quantity& b);
 
+// Takes `by` from the quantities of `list`; for each name Rest() is left. Names that are missing in
+// `list` stay missing.
+void Lower(ResourceList& list, const ResourceList& by);
+
 // For each name Above() of `a` and `b`, only if it is positive.
 ResourceList Excess(const ResourceList& a, const ResourceList& b);
 

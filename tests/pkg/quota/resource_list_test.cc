@@ -50,6 +50,12 @@ TEST_CASE("resource list: a growth and a rest differ for saturated amounts", "[q
         List({{"pods", "1"}}));
 }
 
+TEST_CASE("resource list: it is lowered to zero at least, under its own names", "[quota]") {
+  ResourceList list = List({{"cpu", "5"}, {"memory", "2Gi"}, {"pods", "1e30"}});
+  Lower(list, List({{"cpu", "7"}, {"memory", "1Gi"}, {"pods", "3"}, {"secrets", "1"}}));
+  CHECK(list == List({{"cpu", "0"}, {"memory", "1Gi"}, {"pods", "1e30"}}));
+}
+
 TEST_CASE("resource list: lists are merged by name", "[quota]") {
   const ResourceList low = List({{"a", "1"}, {"c", "1024"}, {"e", "5"}});
   const ResourceList other = List({{"b", "2"}, {"c", "1Ki"}, {"e", "7"}, {"f", "3"}});
