@@ -126,6 +126,7 @@ bool Account::OnQuota(base::TimePoint now, const quota::Quota* before, const quo
 
 void Account::OnAppeared(base::TimePoint now, accounting::Growth growth) {
   if (growth.is_new && known().HasUnassigned()) appeared.Add(growth.usage);
+  if (growth.is_new && own.HasDrawn(growth.uid)) return;
   external.OnAppeared(now, std::move(growth), listed());
 }
 

@@ -19,7 +19,7 @@ using std::chrono_literals::operator""ms;
 
 // Longer than any request that relies on a grant may take.
 constexpr std::chrono::seconds kKept{30};
-static_assert(kKept > accounting::kLongestAnswer + kAnswersRepeats);
+static_assert(kKept > accounting::kLongestAnswer + accounting::kLongBurstLasts + kAnswersRepeats);
 // Of one object. A request whose grant is forgotten cannot give it up: its reservation ends with
 // its hold.
 constexpr std::size_t kMostOfOne = 64;
@@ -90,12 +90,11 @@ const OwnReservations::Own* OwnReservations::Find(base::TimePoint now, const Res
   return nullptr;
 }
 
-// While the entry is a burst, its own object has no other one. A second grant from the burst would
-// take the place of the first, and withdraw it with itself.
+// An object of a burst has no entry of its own yet. A second grant from the burst would take the
+// place of the first, and take it along when it is withdrawn.
 bool OwnReservations::AnswersRepeats(base::TimePoint now, const Own& own) const {
   const bool unassigned = burst_ && burst_->n == own.n;
-  return unassigned ? now - burst_->at <= burst_->lasts + kAnswersRepeats
-                    : now - own.at <= kAnswersRepeats;
+  return unassigned ? now - burst_->at <= burst_->lasts : now - own.at <= kAnswersRepeats;
 }
 
 bool OwnReservations::Outlasted(base::TimePoint now, const quota::Uid& uid) const {
@@ -165,8 +164,9 @@ void OwnReservations::AddBurst(base::TimePoint now, const admission::ReservePlan
   // Readers refuse an entry with a longer timeout than a webhook can have.
   const auto held = accounting::WebhookOfBurst(author_->webhook, accounting::kLongBurstLasts);
   const std::size_t batch = held <= accounting::kLongestWebhook ? plan.batch : 0;
-  accounting::NextBurst next =
-      reserved.crowd->Next(now, plan.quota.status.hard, standing.used, batch);
+  quota::ResourceList used = standing.used;
+  used.Add(plan.promised);
+  accounting::NextBurst next = reserved.crowd->Next(now, plan.quota.status.hard, used, batch);
   if (next.usage.empty()) return;
   Reservation entry = author_->Entry(of, "", next.usage);
   entry.unassigned = next.creations;
@@ -179,6 +179,7 @@ void OwnReservations::AddBurst(base::TimePoint now, const admission::ReservePlan
                          .creations = next.creations,
                          .covers = next.covers,
                          .lasts = next.lasts,
+                         .webhook = author_->webhook,
                          .at = now,
                          .drawn = {}};
 }
@@ -220,6 +221,7 @@ void OwnReservations::Forget(base::TimePoint before, const quota::Uid& uid) {
 quota::ResourceList OwnReservations::Usable(base::TimePoint now,
                                             const ReservationList& list) const {
   if (!burst_ || burst_->closed || now - burst_->at > burst_->lasts) return {};
+  if (author_->webhook > burst_->webhook) return {};  // its entry is not held long enough any more
   return list.Find(author_->by, burst_->n) != nullptr ? burst_->left : quota::ResourceList();
 }
 

@@ -54,9 +54,10 @@ class OwnReservations {
     std::uint64_t n = 0;
     std::string of;
     quota::ResourceList left;
-    std::size_t creations = 0;  // number of creations that it was made for
-    base::Duration covers{};    // the time in which they are expected
-    base::Duration lasts{};     // nothing is granted later
+    std::size_t creations = 0;        // number of creations that it was made for
+    base::Duration covers{};          // the time in which they are expected
+    base::Duration lasts{};           // nothing is granted later
+    std::chrono::seconds webhook{0};  // Author::webhook when its entry was made
     base::TimePoint at;
     bool closed = false;  // nothing more is granted
     std::map<quota::Uid, Own> drawn;
@@ -103,6 +104,10 @@ class OwnReservations {
   // What can still be granted from the burst; empty if nothing.
   [[nodiscard]] quota::ResourceList Usable(base::TimePoint now,
                                            const accounting::ReservationList& list) const;
+  // True if the last burst granted the creation of the object.
+  [[nodiscard]] bool HasDrawn(const quota::Uid& uid) const {
+    return burst_ && burst_->drawn.contains(uid);
+  }
   // Grants from the burst, or from an entry that the object already has. False if this is no longer
   // possible.
   bool Draw(base::TimePoint now, const accounting::ReservationList& list,

@@ -74,7 +74,8 @@ NextBurst Crowd::Next(base::TimePoint now, const ResourceList& hard, const Resou
   if (now - reserved_at_ <= covers_ && drawn_ < meant_ / 2) return {};
   const Kind usual{.lasts = kBurstLasts, .least = options_.crowd, .growth = options_.growth};
   NextBurst next = Expected(now, recent_, usual, hard, used);
-  if (next.creations > 0 || batch < options_.shared) return next;
+  const bool own = recent_.creations() >= options_.crowd;
+  if (own || next.creations > 0 || batch < options_.shared) return next;
   return Expected(now, long_, {.lasts = kLongBurstLasts, .least = 1, .growth = 1}, hard, used);
 }
 

@@ -16,8 +16,8 @@ struct CrowdOptions {
   // A crowd of this quota: so many creations within `window`. 0: no bursts.
   std::size_t crowd = 16;
   base::Duration window = std::chrono::milliseconds(250);  // the time that a burst covers
-  // A crowd that many quotas share: so many creations in one batch. Each quota may have few of
-  // them, so its burst covers `long_window`.
+  // A crowd that many quotas share: so many creations in one batch. A quota that has few of them
+  // gets a burst that covers `long_window`.
   std::size_t shared = 16;
   base::Duration long_window = std::chrono::seconds(2);
   base::Duration shortest =

@@ -133,7 +133,8 @@ void ExternalCharges::HoldPassedOver(base::TimePoint now, const ResourceList& us
 
 void ExternalCharges::HoldUsedUp(base::TimePoint now, const ReservationList& list) {
   std::erase_if(used_up_, [&](const UsedUp& used_up) {
-    if (now - used_up.at >= kCatchesUp) return true;
+    const base::Duration kept = used_up.in_burst ? kEndsBurst : base::Duration(kCatchesUp);
+    if (now - used_up.at >= kept) return true;
     const Growth& by = used_up.by;
     const bool reserved =
         Explains(list, by) || (used_up.in_burst && IsWithinFloor(list, by.resource, by.version));

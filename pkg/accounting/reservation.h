@@ -32,7 +32,7 @@ struct Reservation {
   ResourceList stored;           // the object's usage in that version, under names of `usage`
   std::uint64_t unassigned = 0;  // number of expected creations
   // The timeout of the slowest other webhook that the writer knew. The API server may wait this
-  // long before it stores the object.
+  // long before it stores the object. Of a long burst: WebhookOfBurst().
   std::chrono::seconds webhook{0};
   // Members that this version does not know, as JSON text: `"a":1,"b":[]`. They are kept as they
   // are, and change nothing in what the known ones mean.

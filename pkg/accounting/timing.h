@@ -13,7 +13,7 @@ namespace accounting {
 // is answered.
 inline constexpr std::chrono::milliseconds kLongestAnswer{5'000};
 // For this time, a written entry also answers repeated calls for the same object and version. Later
-// calls write another entry.
+// calls write another entry. A burst answers as long as it lasts.
 inline constexpr std::chrono::milliseconds kAnswersRepeats{500};
 // For this time creations are granted from a burst without a write. A long burst is that of a quota
 // that gets few of the creations of a crowd.
@@ -82,6 +82,9 @@ inline constexpr base::BackoffOptions kReconnect{.initial = std::chrono::millise
                                                  .reset_after = std::chrono::seconds(120)};
 // Within this time after the end of a watch failure, the watch has shown what was missed.
 inline constexpr std::chrono::seconds kCatchesUp{3};
+// A list that ends a burst is shown within this time after the burst was reserved.
+inline constexpr std::chrono::milliseconds kEndsBurst =
+    kCatchesUp + kLongBurstLasts + kLongBurstLasts * kClockPercent / 100;
 // Within this time after the process was suspended, watches that had ended were opened again and
 // have shown what was missed.
 inline constexpr std::chrono::seconds kCatchesUpAfterStandstill{4};

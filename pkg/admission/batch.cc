@@ -73,6 +73,7 @@ class Planner {
       if (!places[i]) continue;
       writes_[i].quota = *standings_[i].quota;
       writes_[i].batch = plan.verdicts.size();
+      writes_[i].promised = standings_[i].tree.promised_below;
       if (FitsBurst(writes_[i])) writes_[i].from = ReservePlan::From::kBurst;
       plan.grants.push_back(std::move(writes_[i]));
     }

@@ -82,6 +82,7 @@ struct ReservePlan {
   base::TimePoint turn = {};        // as in BookedQuota
   From from = From::kWrite;
   std::size_t batch = 1;  // the number of requests that were decided together, for all quotas
+  quota::ResourceList promised = {};  // to the quotas below; a burst takes nothing of it
 
   // Returns the sum of Grant::added.
   [[nodiscard]] quota::ResourceList Added() const {

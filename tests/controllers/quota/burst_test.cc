@@ -292,6 +292,40 @@ TEST_CASE("burst: as long as it lasts, it answers repeated calls for an object",
   CHECK(f.Used("q") == "pods=3");
 }
 
+TEST_CASE("burst: after it, a repeated call writes an entry of its own", "[controllers]") {
+  SharedCrowd f;
+  f.GrantSlowly();
+  REQUIRE(f.IsGrantedAtOnce("twice"));
+  f.RunFor(2600ms);
+  CHECK_FALSE(f.IsGrantedAtOnce("twice"));
+  f.RunFor(3s);
+  CHECK(f.Used("q") == "pods=3");
+}
+
+TEST_CASE("burst: its entry is not held long enough for a webhook that is slower than before",
+          "[controllers]") {
+  SharedCrowd f;
+  f.GrantSlowly();
+  f.controller->SetSlowestWebhook(10s);
+  CHECK_FALSE(f.IsGrantedAtOnce("later"));
+}
+
+// The watch of objects is ahead: the list has no entry of the object, but this process granted it.
+TEST_CASE("burst: what it granted accounts for no external charge", "[controllers]") {
+  SharedCrowd f;
+  f.GrantSlowly();
+  json::Value quota = *f.cluster.Find(kQuotas, "team-a", "q");
+  const int used = std::stoi(std::string(quota.StringAt({"status", "used", "pods"})));
+  quota.Make({"status", "used", "pods"}) = std::to_string(used + 1);
+  f.cluster.Put(kQuotas, quota);  // somebody adds 1 for an object that is on its way
+  f.RunFor(5ms);
+  const json::Value pod = PodWithUid("drawn");
+  REQUIRE(f.IsGrantedAtOnce("drawn"));
+  f.cluster.Put(kPods, pod);
+  f.RunFor(8s);
+  CHECK(f.Used("q") == "pods=4");
+}
+
 // A replica that reads it holds it until the last request that was granted from it is stored.
 TEST_CASE("burst: a long one is held for longer", "[controllers]") {
   SharedCrowd f;

@@ -145,6 +145,26 @@ TEST_CASE("cluster charging: a crowd in many namespaces needs few writes of each
   CHECK(f.UsedOf("company") == std::to_string(7 * kTeams));
 }
 
+TEST_CASE("cluster charging: a burst takes nothing of what is promised to others", "[quota]") {
+  const bool promised = GENERATE(false, true);
+  Clustered f;
+  f.PutNamespace("a", "a");
+  f.Put(ClusterQuota("company", "", {{"pods", "1k"}}));
+  f.Put(ClusterQuota("team-a", "a", {{"pods", "1k"}}, "company"));
+  json::Value team_b = ClusterQuota("team-b", "b", {{"pods", "1k"}}, "company");
+  if (promised) team_b.Make({"spec", "guaranteed"}) = json::Object{{"pods", "900"}};
+  f.Put(team_b);
+  f.RunFor(1s);
+  int created = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 16; ++i) f.Ask("a", "p" + std::to_string(created++));
+    f.RunFor(500ms);
+  }
+  CHECK(f.Count(Kind::kAllowed) == 32);
+  CHECK(f.UsedOf("team-a") == "64");
+  CHECK(f.UsedOf("company") == (promised ? "36" : "64"));
+}
+
 TEST_CASE("cluster charging: an unknown namespace is read live", "[quota]") {
   Clustered f;
   f.Put(ClusterQuota("team-a", "a", {{"pods", "1"}}));

@@ -190,6 +190,16 @@ TEST_CASE("crowd: a crowd of the quota's own has a short burst, also in a large 
   CHECK(next.lasts == kBurstLasts);
 }
 
+// It would be used up by its own crowd at once, or refuse the crowd of another replica.
+TEST_CASE("crowd: near its limit, a quota with a crowd of its own gets no burst at all",
+          "[accounting]") {
+  Creations c;
+  c.hard = List({{"pods", "200"}, {"cpu", "1k"}});
+  c.Grant(40, "40", "4");
+  c.clock.Advance(100ms);
+  CHECK(c.Next(64).empty());
+}
+
 TEST_CASE("crowd: no bursts at all", "[accounting]") {
   Creations c;
   c.crowd = Crowd({.crowd = 0});

@@ -181,6 +181,11 @@ TEST_CASE_METHOD(Charged,
   SECTION("an object of a burst gets no entry if its writer has seen it") {
     list.Add({.by = "b", .n = 1, .of = "pods", .usage = Pods(4), .unassigned = 4});
     held = true;
+    later = GENERATE(base::Duration(), base::Duration(accounting::kLongBurstLasts + 3s));
+  }
+  SECTION("a burst has ended by then") {
+    list.Add({.by = "b", .n = 1, .of = "pods", .usage = Pods(4), .unassigned = 4});
+    later = accounting::kEndsBurst;
   }
   SECTION("without a burst, an object within the floor is that of the external writer") {}
   SECTION("an entry for another object") { list.Add(Creation(1, {Object(2)})); }
