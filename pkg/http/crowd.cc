@@ -63,9 +63,13 @@ bool Crowd::MakeRoom() {
 
 bool Crowd::ComesFirst(const Guest& a, const Guest& b) {
   if (!a.here_ || !b.here_) return a.here_ && !b.here_;
-  const std::size_t of_a = a.share_->second.connections;
-  const std::size_t of_b = b.share_->second.connections;
+  const std::uint64_t of_a = a.share_->second.served;
+  const std::uint64_t of_b = b.share_->second.served;
   return of_a != of_b ? of_a < of_b : a.since_ > b.since_;
+}
+
+void Crowd::OnServed(const Guest& guest) {
+  if (guest.here_) guest.share_->second.served = ++guest.crowd_.turns_;
 }
 
 Crowd::Guest* Crowd::Heaviest(Scarce what, Among among, Guest* asking) const {
@@ -125,7 +129,7 @@ Crowd::Guest::Guest(Crowd& crowd, const std::string& address)
       place_(crowd.guests_.insert(crowd.guests_.end(), this)),
       share_(crowd.shares_.try_emplace(address).first),
       since_(crowd.clock_.Now()) {
-  ++share_->second.connections;
+  if (share_->second.connections++ == 0) OnServed(*this);
 }
 
 Crowd::Guest::~Guest() { Leave(); }

@@ -23,6 +23,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <map>
 #include <string>
@@ -51,15 +52,20 @@ class Crowd {
   // If it is full, makes one guest give way; false if none can.
   bool MakeRoom();
   // The order of guests whose bytes have arrived, so that none of them is slow: those of the
-  // address with the fewest connections come first, then the newest. A guest that had to give way
-  // is behind all. Costs no system call.
+  // address that was served longest ago come first, then the newest. So each address gets its turn,
+  // however many connections it or the others have. A guest that had to give way is behind all.
+  // Costs no system call.
   [[nodiscard]] static bool ComesFirst(const Guest& a, const Guest& b);
+  // Call when the guest is served. An address counts as served, too, when its first guest comes:
+  // one that connects again for each try gains nothing.
+  static void OnServed(const Guest& guest);
 
   [[nodiscard]] std::size_t size() const { return guests_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
  private:
-  struct Share {  // of an address
+  struct Share {               // of an address
+    std::uint64_t served = 0;  // a later turn has a larger number
     std::size_t connections = 0;
     std::size_t bytes = 0;
   };
@@ -81,6 +87,7 @@ class Crowd {
   std::size_t bytes_unproven_ = 0;
   std::list<Guest*> guests_;
   std::map<std::string, Share> shares_;  // by address
+  std::uint64_t turns_ = 0;
 };
 
 // One connection. An object of a derived class is a guest from construction to destruction.

@@ -9,7 +9,7 @@ base::Task<base::Result<void>> HandshakeQueue::Turn(const Crowd::Guest& guest,
                                                     std::shared_ptr<Socket> socket,
                                                     base::TimePoint deadline) {
   if (!busy_) {
-    Begin();
+    Begin(guest);
     co_return base::Result<void>();
   }
   Waiter waiter{.guest = &guest, .socket = socket.get()};
@@ -23,8 +23,9 @@ base::Task<base::Result<void>> HandshakeQueue::Turn(const Crowd::Guest& guest,
 }
 
 // What is ready by now runs before the next step: the executor is first in, first out.
-void HandshakeQueue::Begin() {
+void HandshakeQueue::Begin(const Crowd::Guest& guest) {
   busy_ = true;
+  Crowd::OnServed(guest);
   base::asio::post(executor_, [self = shared_from_this()] { self->Next(); });
 }
 
@@ -38,7 +39,7 @@ void HandshakeQueue::Next() {
   waiting_.erase(next);
   waiter.admitted = true;
   waiter.socket->Wake();
-  Begin();
+  Begin(*waiter.guest);
 }
 
 }  // namespace http

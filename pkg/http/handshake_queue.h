@@ -5,8 +5,8 @@
 // thousands of hellos may arrive at once: requests on established connections must not wait for
 // them.
 //
-// Who comes next is chosen in the crowd's order (Crowd::ComesFirst): from the address with the
-// fewest connections, then the newest, which still has most of its time.
+// Who comes next is chosen in the crowd's order (Crowd::ComesFirst): from the address whose turn
+// was longest ago, then the newest, which still has most of its time.
 //
 // Single-threaded.
 
@@ -36,7 +36,7 @@ class HandshakeQueue : public std::enable_shared_from_this<HandshakeQueue> {
     Socket* socket;
     bool admitted = false;
   };
-  void Begin();
+  void Begin(const Crowd::Guest& guest);
   void Next();
 
   base::asio::any_io_executor executor_;

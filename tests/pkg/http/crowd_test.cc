@@ -1,5 +1,6 @@
 #include "pkg/http/crowd.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -282,17 +283,21 @@ TEST_CASE("crowd: no memory is taken back without a bound on bytes", "[http][cro
   CHECK_FALSE(one.released());
 }
 
-TEST_CASE("crowd: newcomers of the address with the fewest connections come first",
+TEST_CASE("crowd: each address gets its turn, and its newest connection comes first",
           "[http][crowd]") {
   Party party({.connections = 5});
   const Client& first = party.Come("stranger");
   party.clock.Advance(1s);
   const Client& second = party.Come("stranger");
   const Client& server = party.Come("server");
+  CHECK(Crowd::ComesFirst(second, first));
+  CHECK(Crowd::ComesFirst(first, server));
+  CHECK_FALSE(Crowd::ComesFirst(first, first));
+  Crowd::OnServed(second);
   CHECK(Crowd::ComesFirst(server, first));
   CHECK(Crowd::ComesFirst(server, second));
-  CHECK(Crowd::ComesFirst(second, first));
-  CHECK_FALSE(Crowd::ComesFirst(first, first));
+  Crowd::OnServed(server);
+  CHECK(Crowd::ComesFirst(first, server));
   // One that had to give way is behind all others.
   party.Come("server");
   party.Come("server");
@@ -301,6 +306,35 @@ TEST_CASE("crowd: newcomers of the address with the fewest connections come firs
   REQUIRE(gone.closed());
   CHECK_FALSE(Crowd::ComesFirst(gone, second));
   CHECK(Crowd::ComesFirst(second, gone));
+}
+
+// Twenty strangers connect again for each step, with one connection each. The API server has many.
+TEST_CASE("crowd: strangers that always connect anew leave an API server its turns",
+          "[http][crowd]") {
+  Party party({.connections = 100});
+  for (int i = 0; i < 25; ++i) party.ComeKnown("server");
+  const Client& dial = party.Come("server");
+  constexpr int kStrangers = 20;
+  std::vector<std::unique_ptr<Client>> strangers;
+  const auto come = [&](std::size_t i) {
+    return std::make_unique<Client>(party.crowd, "stranger" + std::to_string(i));
+  };
+  for (std::size_t i = 0; i < kStrangers; ++i) strangers.push_back(come(i));
+  int turns = 0;
+  for (int step = 0; step < 10 * (kStrangers + 1); ++step) {
+    party.clock.Advance(1ms);
+    const auto next = std::ranges::min_element(
+        strangers, [](const auto& a, const auto& b) { return Crowd::ComesFirst(*a, *b); });
+    if (Crowd::ComesFirst(dial, **next)) {
+      Crowd::OnServed(dial);
+      ++turns;
+      continue;
+    }
+    Crowd::OnServed(**next);
+    next->reset();
+    *next = come(static_cast<std::size_t>(next - strangers.begin()));
+  }
+  CHECK(turns == 10);
 }
 
 // Each question is a system call, and thousands may be slow.
