@@ -22,6 +22,10 @@ constexpr std::chrono::milliseconds kUntilSynced{250};
 // For a namespace that refuses creations: a terminating namespace refuses all of them.
 constexpr std::chrono::minutes kUntilAccepted{1};
 constexpr std::chrono::seconds kLongestPause{30};
+// A policy, or a quota of somebody else, may refuse what the daemon writes in some namespaces, for
+// ever. The others must not wait for these.
+constexpr std::chrono::minutes kLongestRefusal{10};
+constexpr std::chrono::milliseconds kPauseAfterRefusal{250};
 constexpr int kMostDoublings = 10;
 
 }  // namespace
@@ -256,6 +260,7 @@ void AppliedPlan::OnWritten(const AppliedWrite& write, std::string_view version)
   const auto space = spaces_.find(write.ns);
   Entry* const entry = Find(write.ns, write.name);
   if (entry == nullptr || !written) return;
+  space->second.refusals = 0;
   if (write.verb == AppliedWrite::Verb::kDelete) return Lose(write.ns, space->second, *entry);
   entry->due = clock_.Now() + pace_.each;
   // The watch has shown that the written object was deleted since.
@@ -296,10 +301,14 @@ AppliedPlan::Failure AppliedPlan::OnFailed(const AppliedWrite& write, const base
     space->second.not_before = now + kUntilKnown;  // until the watch shows the newer version
     return Failure::kExpected;
   }
-  space->second.not_before = now + pace_.each;
+  const bool refuses = error.Is(ErrorCode::kForbidden) || error.Is(ErrorCode::kInvalid);
+  int& refusals = space->second.refusals;
+  const base::Duration rest = pace_.each * (1 << refusals);
+  space->second.not_before = now + std::min<base::Duration>(rest, kLongestRefusal);
+  refusals = refuses ? std::min(refusals + 1, kMostDoublings) : 0;
   failures_ = std::min(failures_ + 1, kMostDoublings);
-  const base::Duration pause =
-      std::min<base::Duration>(pace_.any * (1 << failures_), kLongestPause);
+  const base::Duration longest = refuses ? kPauseAfterRefusal : base::Duration(kLongestPause);
+  const base::Duration pause = std::min<base::Duration>(pace_.any * (1 << failures_), longest);
   next_write_ = now + std::max<base::Duration>(pause, error.retry_after);
   return Failure::kFailed;
 }

@@ -116,6 +116,7 @@ class AppliedPlan {
   struct Space {
     std::vector<Entry> entries;  // by name
     base::TimePoint not_before = base::TimePoint::min();
+    int refusals = 0;        // of writes in the namespace, in a row
     std::uint32_t next = 0;  // the entry to compare next
     bool moved = true;       // the quotas that reach it may have changed
     bool touched = false;    // all entries were marked since the last look

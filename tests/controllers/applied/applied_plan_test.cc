@@ -405,21 +405,49 @@ TEST_CASE_METHOD(PlanFixture, "applied: failures in a row slow all writes down u
   source.used = {{"company", 3}};
   List();
   for (int i = 0; i < 50; ++i) Reach("ns-" + std::to_string(i), {"company"});
+  const auto code = GENERATE(base::ErrorCode::kUnavailable, base::ErrorCode::kForbidden);
   int attempts = 0;
   const base::TimePoint end = clock.Now() + 10min;
   while (clock.Now() < end) {
     const AppliedPlan::Next next = plan.Decide();
     if (next.write) {
       ++attempts;
-      CHECK(plan.OnFailed(*next.write, {.code = base::ErrorCode::kForbidden, .message = "no"}) ==
+      CHECK(plan.OnFailed(*next.write, {.code = code, .message = "no"}) ==
             AppliedPlan::Failure::kFailed);
     } else {
       clock.Advance(std::max<base::Duration>(next.again - clock.Now(), base::Duration::zero()));
     }
   }
-  CHECK(attempts < 40);
+  // Refusals slow down the namespaces: seven attempts in ten minutes each.
+  CHECK(attempts < (code == base::ErrorCode::kForbidden ? 50 * 7 : 40));
   RunFor(2min);
   CHECK(Tally().stored == 50);
+}
+
+TEST_CASE_METHOD(PlanFixture, "applied: namespaces that refuse for ever do not delay the others",
+                 "[controllers][applied]") {
+  source.used = {{"company", 3}};
+  List();
+  for (int i = 0; i < 20; ++i) Reach("refuses-" + std::to_string(i), {"company"});
+  const auto run_until = [&](const auto& done) {
+    const base::TimePoint began = clock.Now();
+    while (!done() && clock.Now() - began < 2h) {
+      const AppliedPlan::Next next = plan.Decide();
+      if (!next.write) {
+        clock.Advance(std::max<base::Duration>(next.again - clock.Now(), base::Duration::zero()));
+      } else if (next.write->ns.starts_with("refuses-")) {
+        plan.OnFailed(*next.write, {.code = base::ErrorCode::kForbidden, .message = "a policy"});
+      } else {
+        return plan.OnWritten(*next.write, std::to_string(++version));
+      }
+    }
+  };
+  const base::TimePoint later = clock.Now() + 1h;
+  run_until([&] { return clock.Now() >= later; });
+  Reach("healthy", {"company"});
+  const base::TimePoint changed = clock.Now();
+  run_until([] { return false; });
+  CHECK(clock.Now() - changed < 90s);
 }
 
 TEST_CASE_METHOD(PlanFixture, "applied: a replica that does not lead plans no writes",
