@@ -292,8 +292,10 @@ base::Result<void> AdmissionService::Listen(debug::Health& health) {
   auto placeholder = http::MakeSelfSigned({"localhost"});
   if (!placeholder) return placeholder.error();
   options.tls = TlsWith(placeholder->cert_pem, placeholder->key_pem);
-  auto server =
-      http::NewServer(executor_, options, webhook::NewHandler(admitter_, observer_, scheduler_));
+  webhook::HandlerOptions handling;
+  handling.max_in_hand = std::max<std::size_t>(1, options.max_connections / 8 * 7);
+  auto server = http::NewServer(executor_, options,
+                                webhook::NewHandler(admitter_, observer_, scheduler_, handling));
   if (!server) return server.error();
   server_ = std::move(*server);
   ExposeServer(registry_, "admission", *server_);

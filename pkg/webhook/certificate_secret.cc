@@ -212,7 +212,9 @@ class SecretCertificates final : public CertificateSource {
     }
     trouble += "; it cannot be used";
     if (!report.trouble.empty()) trouble += " (" + report.trouble + ")";
-    return Error{.code = ErrorCode::kInvalid, .message = trouble + ": delete or label it"};
+    return Error{
+        .code = ErrorCode::kInvalid,
+        .message = trouble + ": label it, or replace it by the empty Secret of the installation"};
   }
 
   base::Result<std::optional<Write>> Decide(const Stored& stored, const KeyringReport& report) {

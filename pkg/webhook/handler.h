@@ -32,7 +32,9 @@ struct HandlerOptions {
   // This part of the caller's ?timeout= is kept for the transport. Of a short timeout it is a
   // quarter.
   base::Duration margin = std::chrono::milliseconds(500);
-  std::size_t max_in_hand = 4096;
+  // Further reviews are answered 429. Less than the server's connections, each of which has one
+  // review at a time, so that there is one left to say so.
+  std::size_t max_in_hand = 1792;
 };
 
 // The admitter, the observer and the clock outlive the handler.

@@ -195,9 +195,9 @@ std::string StoredBundle(const json::Array& live, std::string_view name) {
   return bundle;
 }
 
-// A merge patch replaces the whole list of webhooks, so it must repeat the stored bundles.
+// A merge patch replaces the whole list of webhooks, so it must repeat the stored bundles. Without
+// any, ours is stored, which the injector replaces: until it does, API servers could not call us.
 void KeepBundles(const json::Array& live, json::Array& webhooks) {
-  DropCaBundles(webhooks);
   for (json::Value& webhook : webhooks) {
     std::string bundle = StoredBundle(live, webhook.StringAt({"name"}));
     if (!bundle.empty()) webhook.Make({"clientConfig", "caBundle"}) = std::move(bundle);

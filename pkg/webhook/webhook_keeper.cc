@@ -16,6 +16,7 @@ namespace {
 constexpr std::chrono::hours kLongestWait{1};
 constexpr std::chrono::milliseconds kLookForAnswers{500};
 constexpr std::chrono::seconds kLookForLeader{1};  // while the leader keeps the object empty
+constexpr std::chrono::seconds kVerifiedFor{1};
 
 const api::GroupVersionResource kClusterRoles{"rbac.authorization.k8s.io", "v1", "clusterroles"};
 // Repairs that are further apart than this are not counted as a row.
@@ -133,7 +134,11 @@ bool WebhookKeeper::Ready(std::string* why) const {
 bool WebhookKeeper::IsTrusted(const std::string& chain_pem, std::string* why) const {
   if (!options_.manage) return true;
   std::string wrong = plan_.WhyNotOurs();
-  if (wrong.empty()) wrong = plan_.WhyNotTrusted(chain_pem);
+  const base::TimePoint now = scheduler_.Now();
+  if (wrong.empty() && (now >= verified_.until || verified_.chain_pem != chain_pem)) {
+    verified_ = {now + kVerifiedFor, chain_pem, plan_.WhyNotTrusted(chain_pem)};
+  }
+  if (wrong.empty()) wrong = verified_.wrong;
   if (wrong.empty()) return true;
   *why = "webhook configuration " + plan_.name() + ": " + wrong;
   const auto& watch_trouble = reflector_->state().trouble;
@@ -165,6 +170,7 @@ void WebhookKeeper::TakeLive(const json::Value* live) {
   const bool was_right = plan_.IsRight();
   const base::TimePoint now = scheduler_.Now();
   plan_.OnLive(now, live);
+  verified_ = {};
   if (std::exchange(raced_, false)) not_before_ = now;  // this is what the first writer stored
   if (was_right && plan_.Next()) OnForeignChange();
   // Beside the CA of another daemon, something that cannot wait was changed meanwhile.

@@ -110,7 +110,8 @@ class WebhookKeeper final : public informers::CollectionSink {
   // True if the stored configuration is the wanted one. Otherwise `why` says what is missing.
   [[nodiscard]] bool Ready(std::string* why) const;
   // True if API servers that follow the stored configuration call us and trust this certificate
-  // chain. Otherwise `why` says what is wrong.
+  // chain. Otherwise `why` says what is wrong. The chain is verified at most once a second:
+  // everybody may ask for it (readiness).
   [[nodiscard]] bool IsTrusted(const std::string& chain_pem, std::string* why) const;
 
   void BeginList() override { listed_ = false; }
@@ -146,6 +147,12 @@ class WebhookKeeper final : public informers::CollectionSink {
   WebhookKeeperOptions options_;
   WebhookPlan plan_;
   std::map<std::string, std::vector<GuardedResource>> wanted_;  // by quota API
+  struct Verified {
+    base::TimePoint until{};
+    std::string chain_pem;
+    std::string wrong;
+  };
+  mutable Verified verified_;  // the last answer of WebhookPlan::WhyNotTrusted()
   std::unique_ptr<informers::Reflector> reflector_;
   std::unique_ptr<base::Alarm> alarm_;  // woken when there may be something to do
   base::Backoff retry_;

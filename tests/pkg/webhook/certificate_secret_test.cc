@@ -331,7 +331,7 @@ TEST_CASE("certificates of a Secret: a foreign one is never written", "[admissio
   CHECK(replica.Trouble() ==
         "no certificate: Secret ns/web-certificate is not ours (no label "
         "app.kubernetes.io/managed-by=quota-controller-manager) and is left alone; it cannot be "
-        "used: delete or label it");
+        "used: label it, or replace it by the empty Secret of the installation");
   fixture.server.secret = nullptr;
   fixture.scheduler.RunFor(46s);
   CHECK(replica.Trouble().empty());

@@ -133,6 +133,16 @@ TEST_CASE("stored configuration: an injected bundle is left alone", "[admission]
   CHECK(WebhookAt(patch, 1).StringAt({"clientConfig", "caBundle"}) == "SU5K");
 }
 
+// The injector needs a second, or does not run.
+TEST_CASE("stored configuration: first webhooks have our bundle until another one is injected",
+          "[admission]") {
+  json::Value live = Live();
+  Annotate(live, "cert-manager.io/inject-ca-from");
+  live.Make({"webhooks"}) = json::Array();
+  json::Value patch = ConfigurationPatch(live, Desired());
+  CHECK(WebhookAt(patch, 0).StringAt({"clientConfig", "caBundle"}) == "UEVN");
+}
+
 TEST_CASE("stored configuration: without our own bundle the stored one is left alone",
           "[admission]") {
   const json::Value without = DesiredConfiguration(ByService(), kWanted, "");
