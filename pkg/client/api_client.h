@@ -30,7 +30,7 @@ struct ApiRequest {
   std::string content_type;  // "" if there is no body
   std::string body;
   std::chrono::milliseconds timeout{
-      30'000};                // Do(): everything, with retries; Stream(): headers, or a refusal
+      30'000};  // everything, with retries; of Stream() only until headers, or a refusal
   std::string if_none_match;  // an ETag; a 304 is then an answer without a body, not an error
   // Of an answer of Do(); nullopt: as for one object (http::ClientOptions).
   std::optional<std::size_t> max_answer_bytes{};
@@ -48,8 +48,8 @@ class ApiClient {
   virtual ~ApiClient() = default;
   // Retries safe requests within the timeout (client-go v0.36.3, rest/with_retry.go).
   virtual base::Task<base::Result<ApiResponse>> Do(ApiRequest request) = 0;
-  // Opens a body to be read piece by piece: a watch, or a large list. No retries. No gzip for a
-  // watch (a query parameter watch=1 or watch=true).
+  // Opens a body to be read piece by piece: a watch, or a large list. Retries before the body
+  // begins, as Do(). A watch (a query parameter watch=1 or watch=true) has no retries and no gzip.
   virtual base::Task<base::Result<std::unique_ptr<http::BodyStream>>> Stream(
       ApiRequest request) = 0;
 };

@@ -106,13 +106,30 @@ http::Request RestClient::Prepare(const ApiRequest& request) const {
   return prepared;
 }
 
-base::Task<RestClient::Authorized> RestClient::Authorize(base::TimePoint deadline) {
+base::Task<RestClient::Ready> RestClient::Authorize(ApiRequest request, base::TimePoint deadline) {
   const base::TimePoint began = scheduler_.Now();
   if (server_.scheme == "https") tls_.Refresh(began);
   Result<Credential> credential =
       co_await credentials_->Get(asks_user_ ? began + kUserPatience : deadline);
-  const base::Duration asked = asks_user_ ? scheduler_.Now() - began : base::Duration{};
-  co_return Authorized{std::move(credential), deadline + asked, asked};
+  Ready ready;
+  if (asks_user_) ready.asked = scheduler_.Now() - began;
+  ready.deadline = deadline + ready.asked;
+  if (!credential) {
+    ready.request = credential.error().Wrap(Action(request));
+    co_return ready;
+  }
+  ready.generation = credential->generation;
+  // A plugin may have taken all the time.
+  if (scheduler_.Now() >= ready.deadline) {
+    ready.request = Error{.code = ErrorCode::kTimeout,
+                          .message = Action(request) + ": no time is left to send it"};
+    co_return ready;
+  }
+  ready.request = Prepare(request);
+  if (!credential->authorization.empty()) {
+    ready.request->headers.Add("Authorization", credential->authorization);
+  }
+  co_return ready;
 }
 
 void RestClient::Observe(Exchange exchange, base::TimePoint began) const {
@@ -142,31 +159,20 @@ Error RestClient::Explain(Error error) const {
   return error;
 }
 
-base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::TimePoint deadline) {
-  Attempt attempt;
-  const Authorized authorized = co_await Authorize(deadline);
-  const Result<Credential>& credential = authorized.credential;
-  deadline = authorized.deadline;
-  attempt.asked = authorized.asked;
-  if (!credential) {
-    attempt.answer = credential.error().Wrap(Action(request));
+base::Task<RestClient::Attempt<ApiResponse>> RestClient::Send(ApiRequest request,
+                                                              base::TimePoint deadline) {
+  Ready ready = co_await Authorize(request, deadline);
+  Attempt<ApiResponse> attempt;
+  attempt.generation = ready.generation;
+  attempt.asked = ready.asked;
+  if (!ready.request) {
+    attempt.answer = ready.request.error();
     co_return attempt;
   }
-  attempt.generation = credential->generation;
   const base::TimePoint began = scheduler_.Now();
-  // A plugin may have taken all the time.
-  if (began >= deadline) {
-    attempt.answer = Error{.code = ErrorCode::kTimeout,
-                           .message = Action(request) + ": no time is left to send it"};
-    co_return attempt;
-  }
-  http::Request prepared = Prepare(request);
-  if (!credential->authorization.empty()) {
-    prepared.headers.Add("Authorization", credential->authorization);
-  }
-  const auto left = duration_cast<milliseconds>(deadline - began);
-  const std::string target = prepared.target;
-  Result<http::Response> response = co_await http_->Do(std::move(prepared), left);
+  const milliseconds left = Left(scheduler_, ready.deadline);
+  const std::string target = ready.request->target;
+  Result<http::Response> response = co_await http_->Do(std::move(*ready.request), left);
   Observe({.verb = request.verb,
            .target = target,
            .code = response ? response->status : 0,
@@ -181,12 +187,56 @@ base::Task<RestClient::Attempt> RestClient::Send(ApiRequest request, base::TimeP
   co_return attempt;
 }
 
-base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
-  base::TimePoint deadline = scheduler_.Now() + timeout_.value_or(request.timeout);
+base::Task<RestClient::Attempt<RestClient::Body>> RestClient::Open(ApiRequest request,
+                                                                   base::TimePoint deadline) {
+  Ready ready = co_await Authorize(request, deadline);
+  Attempt<Body> attempt;
+  attempt.generation = ready.generation;
+  attempt.asked = ready.asked;
+  if (!ready.request) {
+    attempt.answer = ready.request.error();
+    co_return attempt;
+  }
+  const base::TimePoint began = scheduler_.Now();
+  const milliseconds left = Left(scheduler_, ready.deadline);
+  // Compression could hold back small events of a watch.
+  const bool gzip = compress_ && !IsWatch(request);
+  const std::string target = ready.request->target;
+  Result<http::StreamedResponse> response =
+      co_await http_->Open(std::move(*ready.request), gzip, left);
+  Observe({.verb = request.verb,
+           .target = target,
+           .code = response ? response->status : 0,
+           .streamed = true},
+          began);
+  if (!response) {
+    attempt.answer = response.error().Wrap(Action(request));
+    co_return attempt;
+  }
+  if (!IsSuccess(response->status)) {
+    const std::string refusal =
+        co_await ReadRefusal(std::move(response->body), scheduler_, ready.deadline);
+    attempt.answer = ErrorFromAnswer(request.verb, request.path, response->status,
+                                     response->headers.Get("Retry-After"), refusal);
+    co_return attempt;
+  }
+  attempt.answer = std::move(response->body);
+  if (timeout_ && !IsWatch(request)) {
+    attempt.answer =
+        std::make_unique<TimedBody>(std::move(*attempt.answer), scheduler_, ready.deadline);
+  }
+  co_return attempt;
+}
+
+template <typename T>
+base::Task<Result<T>> RestClient::Repeat(ApiRequest request, Try<T> attempt_once) {
+  const bool once = IsWatch(request);
+  const milliseconds timeout = once ? request.timeout : timeout_.value_or(request.timeout);
+  base::TimePoint deadline = scheduler_.Now() + timeout;
   RetryPolicy retry(request.verb);
   bool renewed = false;  // the credentials were renewed after a 401
   for (;;) {
-    Attempt attempt = co_await Send(request, deadline);
+    Attempt<T> attempt = co_await (this->*attempt_once)(request, deadline);
     deadline += attempt.asked;
     if (attempt.answer) co_return std::move(attempt.answer);
     const Error& error = attempt.answer.error();
@@ -194,12 +244,13 @@ base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
       // The server did nothing, so any request may be repeated, but only once: the new credential
       // may be rejected, too.
       const bool better = credentials_->Reject(attempt.generation);
-      if (!better || renewed) co_return Explain(error);
+      if (!better || renewed || once) co_return Explain(error);
       renewed = true;
       if (observer_ != nullptr) observer_->OnRetry(request.verb, error.http_status);
       continue;
     }
-    const std::optional<base::Duration> delay = retry.Next(error);
+    std::optional<base::Duration> delay;
+    if (!once) delay = retry.Next(error);
     if (!delay || scheduler_.Now() + *delay >= deadline) co_return error;
     if (observer_ != nullptr) observer_->OnRetry(request.verb, error.http_status);
     co_await scheduler_.Sleep(*delay);
@@ -209,38 +260,12 @@ base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
   }
 }
 
+base::Task<Result<ApiResponse>> RestClient::Do(ApiRequest request) {
+  return Repeat<ApiResponse>(std::move(request), &RestClient::Send);
+}
+
 base::Task<Result<std::unique_ptr<http::BodyStream>>> RestClient::Stream(ApiRequest request) {
-  const bool limited = timeout_ && !IsWatch(request);
-  const Authorized authorized =
-      co_await Authorize(scheduler_.Now() + (limited ? *timeout_ : request.timeout));
-  const Result<Credential>& credential = authorized.credential;
-  const base::TimePoint deadline = authorized.deadline;
-  if (!credential) co_return credential.error().Wrap(Action(request));
-  http::Request prepared = Prepare(request);
-  if (!credential->authorization.empty()) {
-    prepared.headers.Add("Authorization", credential->authorization);
-  }
-  const base::TimePoint began = scheduler_.Now();
-  const milliseconds left = Left(scheduler_, deadline);
-  // Compression could hold back small events of a watch.
-  const bool gzip = compress_ && !IsWatch(request);
-  const std::string target = prepared.target;
-  Result<http::StreamedResponse> response = co_await http_->Open(std::move(prepared), gzip, left);
-  Observe({.verb = request.verb,
-           .target = target,
-           .code = response ? response->status : 0,
-           .streamed = true},
-          began);
-  if (!response) co_return response.error().Wrap(Action(request));
-  if (IsSuccess(response->status)) {
-    if (!limited) co_return std::move(response->body);
-    co_return std::make_unique<TimedBody>(std::move(response->body), scheduler_, deadline);
-  }
-  // Not repeated here: the caller tries again, with the new credential.
-  if (response->status == 401) credentials_->Reject(credential->generation);
-  const std::string refusal = co_await ReadRefusal(std::move(response->body), scheduler_, deadline);
-  co_return Explain(ErrorFromAnswer(request.verb, request.path, response->status,
-                                    response->headers.Get("Retry-After"), refusal));
+  return Repeat<Body>(std::move(request), &RestClient::Open);
 }
 
 base::Task<void> RestClient::Close() {

@@ -5,10 +5,10 @@
 //
 // Guarantees: Do() returns within its request's timeout, including retries and the wait for an exec
 // plugin; but a plugin that may ask a user (ClusterConfig::plugin_input) has an hour beside it.
-// Stream() returns within it, too, if there are no headers. A write is repeated
-// only if the server said that it did nothing. A 401 says so: the credentials are then looked up
-// again, and the request is repeated once if there are better ones. No secret is logged or part of
-// an error.
+// Stream() returns within it, too, if there are no headers. A write is repeated only if the server
+// said that it did nothing. A 401 says so: the credentials are then looked up again, and the
+// request is repeated once if there are better ones. A watch is never repeated. No secret is logged
+// or part of an error.
 //
 // Single-threaded. The scheduler and the observer must outlive it, and it must outlive its streams.
 // REQUIRES on destruction: no exec plugin runs, as after Close().
@@ -71,20 +71,33 @@ class RestClient final : public ApiClient {
   base::Task<void> Close();
 
  private:
+  using Body = std::unique_ptr<http::BodyStream>;
+  // What one try was sent with, and what came of it.
+  template <typename T>
   struct Attempt {
-    base::Result<ApiResponse> answer;
+    base::Result<T> answer;
     std::uint64_t generation = 0;  // of the credential that was sent
     base::Duration asked{};        // how long a user was asked for it
   };
-  // Adds everything that all requests have, except the credential.
-  [[nodiscard]] http::Request Prepare(const ApiRequest& request) const;
-  struct Authorized {
-    base::Result<Credential> credential;
+  template <typename T>
+  using Try = base::Task<Attempt<T>> (RestClient::*)(ApiRequest request, base::TimePoint deadline);
+  // Tries until there is an answer for the caller. A watch is tried once: who watches has a backoff
+  // of its own.
+  template <typename T>
+  base::Task<base::Result<T>> Repeat(ApiRequest request, Try<T> attempt_once);
+  base::Task<Attempt<ApiResponse>> Send(ApiRequest request, base::TimePoint deadline);
+  base::Task<Attempt<Body>> Open(ApiRequest request, base::TimePoint deadline);
+
+  // A request with all its headers.
+  struct Ready {
+    base::Result<http::Request> request;
+    std::uint64_t generation = 0;
     base::TimePoint deadline;  // later by `asked`
     base::Duration asked{};
   };
-  base::Task<Authorized> Authorize(base::TimePoint deadline);
-  base::Task<Attempt> Send(ApiRequest request, base::TimePoint deadline);
+  base::Task<Ready> Authorize(ApiRequest request, base::TimePoint deadline);
+  // Adds everything that all requests have, except the credential.
+  [[nodiscard]] http::Request Prepare(const ApiRequest& request) const;
   base::Result<ApiResponse> Judge(const ApiRequest& request, http::Response response) const;
   // Adds to a 401 what is known to be wrong with our identity.
   [[nodiscard]] base::Error Explain(base::Error error) const;

@@ -279,7 +279,7 @@ TEST_CASE("rest client: a cancellation ends a wait before a retry", "[client]") 
   CHECK(fixture.script.sent.size() == 1);
 }
 
-base::Result<std::string> ReadAll(Fixture& fixture, ApiRequest request) {
+base::Result<std::string> ReadAll(Fixture& fixture, ApiRequest request, base::Duration time = 0s) {
   Running<base::Result<std::string>> running(
       fixture.io,
       [&rest = fixture.Client(),
@@ -290,7 +290,7 @@ base::Result<std::string> ReadAll(Fixture& fixture, ApiRequest request) {
         if (!part) co_return part.error();
         co_return part->value_or("");
       });
-  fixture.scheduler.RunUntilIdle();
+  fixture.scheduler.RunFor(time);
   return running.value();
 }
 
@@ -313,7 +313,68 @@ TEST_CASE("rest client: a refused stream is an error with the server's words", "
   CHECK(refused.error().code == ErrorCode::kExpired);
   CHECK(refused.error().message == "GET /x: 410 Expired: too old");
   fixture.script.Answer(429, "", {{"Retry-After", "4"}});
-  CHECK(ReadAll(fixture, {.path = "/x"}).error().retry_after == 4s);
+  CHECK(ReadAll(fixture, {.path = "/x", .timeout = 3s}).error().retry_after == 4s);
+}
+
+TEST_CASE("rest client: a streamed list is repeated like every other read", "[client]") {
+  Fixture fixture;
+  const ApiRequest list{.path = "/x", .query = {{"limit", "500"}}};
+  SECTION("when the server says, after a refusal") {
+    const int status = GENERATE(429, 503);
+    fixture.script.Answer(status, "", {{"Retry-After", "4"}});
+    fixture.script.Answer(200, "list");
+    CHECK(ReadAll(fixture, list, 4s).value() == "list");
+    const std::string refused = std::to_string(status);
+    CHECK(fixture.recorder.lines == std::vector<std::string>{"GET " + refused + " streamed",
+                                                             "retry GET " + refused,
+                                                             "GET 200 streamed"});
+  }
+  SECTION("a second after a lost connection") {
+    fixture.script.Fail(ErrorCode::kUnavailable, "reset");
+    fixture.script.Answer(200, "list");
+    CHECK(ReadAll(fixture, list, 1s).value() == "list");
+  }
+  SECTION("at once after a 401, with a newer token") {
+    const TempFolder folder;
+    fixture.config.token_file = folder.Write("token", "one");
+    fixture.script.Answer(200, "list");
+    CHECK(ReadAll(fixture, list));
+    folder.Write("token", "two");
+    fixture.script.Answer(401, "");
+    fixture.script.Answer(200, "list");
+    CHECK(ReadAll(fixture, list).value() == "list");
+    CHECK(fixture.script.sent.back().request.headers.Get("Authorization") == "Bearer two");
+  }
+}
+
+TEST_CASE("rest client: the timeout of a streamed list bounds all its tries", "[client]") {
+  Fixture fixture;
+  fixture.script.Answer(429, "", {{"Retry-After", "6"}});
+  fixture.script.Answer(429, "", {{"Retry-After", "6"}});
+  const auto refused = ReadAll(fixture, {.path = "/x", .timeout = 10s}, 6s);
+  CHECK(refused.error().code == ErrorCode::kTooManyRequests);
+  REQUIRE(fixture.script.sent.size() == 2);
+  CHECK(fixture.script.sent[1].timeout == 4s);
+}
+
+TEST_CASE("rest client: a watch is answered at once, whatever the answer", "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.token_file = folder.Write("token", "one");
+  const auto watch = [&fixture] {
+    return ReadAll(fixture, {.path = "/x", .query = {{"watch", "1"}}}).error();
+  };
+  fixture.script.Answer(503, "", {{"Retry-After", "1"}});
+  CHECK(watch().retry_after == 1s);
+  fixture.script.Fail(ErrorCode::kUnavailable, "reset");
+  CHECK(watch().code == ErrorCode::kUnavailable);
+  folder.Write("token", "two");
+  fixture.script.Answer(401, "");
+  CHECK(watch().code == ErrorCode::kUnauthorized);
+  CHECK(fixture.script.sent.size() == 3);
+  fixture.script.Answer(410, "");
+  watch();
+  CHECK(fixture.script.sent.back().request.headers.Get("Authorization") == "Bearer two");
 }
 
 TEST_CASE("rest client: a 401 with an expired client certificate is called that", "[client]") {
