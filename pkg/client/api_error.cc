@@ -17,6 +17,9 @@ using base::ErrorCode;
 
 constexpr std::size_t kMaxText = 2048;
 constexpr std::size_t kMaxStatusBytes = std::size_t{256} << 10;
+// Nothing ends a wait early. A page of maintenance may ask for an hour, and be shown for half a
+// minute: then nothing would be followed for the rest of the hour.
+constexpr std::chrono::seconds kLongestWait{60};
 
 constexpr std::array<std::pair<std::string_view, ErrorCode>, 19> kReasons{{
     {"Unauthorized", ErrorCode::kUnauthorized},
@@ -106,7 +109,8 @@ std::chrono::milliseconds ParseRetryAfter(std::string_view text) {
   int seconds = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   const bool whole = ec == std::errc() && end == text.data() + text.size();
-  return whole && seconds > 0 ? std::chrono::seconds(seconds) : std::chrono::seconds(0);
+  if (!whole || seconds <= 0) return std::chrono::seconds(0);
+  return std::min(std::chrono::seconds(seconds), kLongestWait);
 }
 
 // Returns the text in a form fit for one log line.
@@ -140,9 +144,9 @@ void ReadStatus(const json::Value& status, std::string_view verb, Error& error,
   words = status.StringAt({"message"});
   const json::Value* wait = status.At({"details", "retryAfterSeconds"});
   const std::int64_t seconds = wait == nullptr ? 0 : wait->AsInt64().value_or(0);
-  // The header takes precedence. A wait of more than a day is ignored.
-  if (error.retry_after.count() == 0 && seconds > 0 && seconds < 86'400) {
-    error.retry_after = std::chrono::seconds(seconds);
+  // The header takes precedence.
+  if (error.retry_after.count() == 0 && seconds > 0) {
+    error.retry_after = std::min(std::chrono::seconds(seconds), kLongestWait);
   }
   error.too_large_resource_version =
       error.code == ErrorCode::kTimeout && SaysTooLargeVersion(status);

@@ -2,7 +2,7 @@
 
 // Turns an API server's refusal (HTTP status, Retry-After and a Status body) into a base::Error
 // (apimachinery v0.36.3, pkg/api/errors/errors.go). ErrorFromAnswer() is declared in api_client.h.
-// Any thread.
+// A longer Retry-After than a minute becomes a minute. Any thread.
 
 #include <optional>
 #include <string_view>

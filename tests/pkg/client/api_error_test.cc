@@ -86,6 +86,14 @@ TEST_CASE("api error: the time to wait is from the header, else from the Status"
   CHECK(ErrorFromAnswer("GET", "/x", 429, "-1", "").retry_after == 0s);
 }
 
+TEST_CASE("api error: the time to wait is a minute at most", "[client]") {
+  const std::string body = Status("TooManyRequests", 429, "w", R"({"retryAfterSeconds":172800})");
+  CHECK(ErrorFromAnswer("GET", "/x", 503, "60", "").retry_after == 60s);
+  CHECK(ErrorFromAnswer("GET", "/x", 503, "3600", "").retry_after == 60s);
+  CHECK(ErrorFromAnswer("GET", "/x", 503, "2147483647", "").retry_after == 60s);
+  CHECK(ErrorFromAnswer("GET", "/x", 429, "", body).retry_after == 60s);
+}
+
 TEST_CASE("api error: a resource version that is not reached yet is recognised", "[client]") {
   const std::string cause = R"({"causes":[{"reason":"ResourceVersionTooLarge"}]})";
   CHECK(ErrorFromAnswer("GET", "/x", 504, "1", Status("Timeout", 504, "w", cause))
