@@ -118,7 +118,8 @@ base::Task<RestClient::Ready> RestClient::Authorize(ApiRequest request, base::Ti
     ready.request = credential.error().Wrap(Action(request));
     co_return ready;
   }
-  ready.generation = credential->generation;
+  ready.identity.credential = credential->generation;
+  ready.identity.certificates = tls_.generation();
   // A plugin may have taken all the time.
   if (scheduler_.Now() >= ready.deadline) {
     ready.request = Error{.code = ErrorCode::kTimeout,
@@ -149,6 +150,12 @@ Result<ApiResponse> RestClient::Judge(const ApiRequest& request, http::Response 
   return ApiResponse{response.status, std::move(response.headers), std::move(response.body)};
 }
 
+bool RestClient::Renew(const Error& error, const Identity& sent) {
+  bool better = error.http_status == 401 && credentials_->Reject(sent.credential);
+  if (server_.scheme == "https" && tls_.Reject(sent.certificates, scheduler_.Now())) better = true;
+  return better;
+}
+
 Error RestClient::Explain(Error error) const {
   if (error.http_status != 401) return error;
   // An API server asks for a certificate, but refuses an expired one only in its answer.
@@ -163,7 +170,7 @@ base::Task<RestClient::Attempt<ApiResponse>> RestClient::Send(ApiRequest request
                                                               base::TimePoint deadline) {
   Ready ready = co_await Authorize(request, deadline);
   Attempt<ApiResponse> attempt;
-  attempt.generation = ready.generation;
+  attempt.sent = ready.identity;
   attempt.asked = ready.asked;
   if (!ready.request) {
     attempt.answer = ready.request.error();
@@ -191,7 +198,7 @@ base::Task<RestClient::Attempt<RestClient::Body>> RestClient::Open(ApiRequest re
                                                                    base::TimePoint deadline) {
   Ready ready = co_await Authorize(request, deadline);
   Attempt<Body> attempt;
-  attempt.generation = ready.generation;
+  attempt.sent = ready.identity;
   attempt.asked = ready.asked;
   if (!ready.request) {
     attempt.answer = ready.request.error();
@@ -234,17 +241,19 @@ base::Task<Result<T>> RestClient::Repeat(ApiRequest request, Try<T> attempt_once
   const milliseconds timeout = once ? request.timeout : timeout_.value_or(request.timeout);
   base::TimePoint deadline = scheduler_.Now() + timeout;
   RetryPolicy retry(request.verb);
-  bool renewed = false;  // the credentials were renewed after a 401
+  bool renewed = false;  // after a refusal or a failure of TLS
   for (;;) {
     Attempt<T> attempt = co_await (this->*attempt_once)(request, deadline);
     deadline += attempt.asked;
     if (attempt.answer) co_return std::move(attempt.answer);
     const Error& error = attempt.answer.error();
-    if (error.http_status == 401) {
-      // The server did nothing, so any request may be repeated, but only once: the new credential
-      // may be rejected, too.
-      const bool better = credentials_->Reject(attempt.generation);
-      if (!better || renewed || once) co_return Explain(error);
+    const bool refused = error.http_status == 401;
+    if (refused || error.Is(ErrorCode::kTls)) {
+      // After a 401 any request may be repeated, because the server did nothing, but only once: the
+      // new credential may be rejected, too.
+      const bool repeatable = refused || request.verb == "GET";
+      const bool better = Renew(error, attempt.sent);
+      if (!better || !repeatable || renewed || once) co_return Explain(error);
       renewed = true;
       if (observer_ != nullptr) observer_->OnRetry(request.verb, error.http_status);
       continue;

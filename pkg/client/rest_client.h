@@ -7,8 +7,8 @@
 // plugin; but a plugin that may ask a user (ClusterConfig::plugin_input) has an hour beside it.
 // Stream() returns within it, too, if there are no headers. A write is repeated only if the server
 // said that it did nothing. A 401 says so: the credentials are then looked up again, and the
-// request is repeated once if there are better ones. A watch is never repeated. No secret is logged
-// or part of an error.
+// request is repeated once if there are better ones. So is a read after a failure of TLS, if a file
+// of certificates has changed. A watch is never repeated. No secret is logged or part of an error.
 //
 // Single-threaded. The scheduler and the observer must outlive it, and it must outlive its streams.
 // REQUIRES on destruction: no exec plugin runs, as after Close().
@@ -72,12 +72,17 @@ class RestClient final : public ApiClient {
 
  private:
   using Body = std::unique_ptr<http::BodyStream>;
-  // What one try was sent with, and what came of it.
+  // The generations of what identified us.
+  struct Identity {
+    std::uint64_t credential = 0;
+    std::uint64_t certificates = 0;
+  };
+  // One try.
   template <typename T>
   struct Attempt {
     base::Result<T> answer;
-    std::uint64_t generation = 0;  // of the credential that was sent
-    base::Duration asked{};        // how long a user was asked for it
+    Identity sent;
+    base::Duration asked{};  // how long a user was asked for the credential
   };
   template <typename T>
   using Try = base::Task<Attempt<T>> (RestClient::*)(ApiRequest request, base::TimePoint deadline);
@@ -91,7 +96,7 @@ class RestClient final : public ApiClient {
   // A request with all its headers.
   struct Ready {
     base::Result<http::Request> request;
-    std::uint64_t generation = 0;
+    Identity identity;
     base::TimePoint deadline;  // later by `asked`
     base::Duration asked{};
   };
@@ -99,6 +104,8 @@ class RestClient final : public ApiClient {
   // Adds everything that all requests have, except the credential.
   [[nodiscard]] http::Request Prepare(const ApiRequest& request) const;
   base::Result<ApiResponse> Judge(const ApiRequest& request, http::Response response) const;
+  // Looks up again what failed. Returns true if there is something better now.
+  bool Renew(const base::Error& error, const Identity& sent);
   // Adds to a 401 what is known to be wrong with our identity.
   [[nodiscard]] base::Error Explain(base::Error error) const;
   void Observe(Exchange exchange, base::TimePoint began) const;

@@ -10,6 +10,7 @@ namespace client {
 namespace {
 
 constexpr std::chrono::minutes kRereadKeys{5};
+constexpr std::chrono::seconds kRereadRefused{10};
 
 bool SameMaterial(const http::TlsOptions& a, const http::TlsOptions& b) {
   return a.ca_pem == b.ca_pem && a.cert_pem == b.cert_pem && a.key_pem == b.key_pem;
@@ -22,7 +23,7 @@ bool EndsWithinBlock(const std::string& pem) {
 
 // Refuses a file that looks half written. Without a CA, all the system's roots are trusted; with
 // half of a bundle, a server may not be trusted any more.
-base::Result<void> Reread(const std::string& path, std::string& into) {
+base::Result<void> ReadInto(const std::string& path, std::string& into) {
   if (path.empty()) return {};
   base::Result<std::string> content = ReadFile(path);
   if (!content) return content.error();
@@ -45,21 +46,42 @@ TlsMaterial::TlsMaterial(http::Client& http, const ClusterConfig& config, base::
       ca_file_(config.ca_file),
       cert_file_(config.cert_file),
       key_file_(config.key_file),
-      due_(now + kRereadKeys) {
+      read_(now) {
   WarnOfSkipped();
 }
 
 void TlsMaterial::Refresh(base::TimePoint now) {
-  if (now < due_) return;
-  // Set before reading, so that an unreadable file is not read again for every request.
-  due_ = now + kRereadKeys;
+  if (now - read_ >= kRereadKeys) Reread(now);
+}
+
+bool TlsMaterial::Reject(std::uint64_t generation, base::TimePoint now) {
+  if (generation == generation_ && now - read_ >= kRereadRefused) Reread(now);
+  return generation != generation_;
+}
+
+void TlsMaterial::Reread(base::TimePoint now) {
+  // Also after a failure, so that an unreadable file is not read again for every request.
+  read_ = now;
+  // Each by itself: a broken bundle must not keep an old client certificate in use.
+  for (const base::Result<void>& done : {RereadRoots(), RereadClientCertificate()}) {
+    if (done) continue;
+    LOG(WARNING) << "keeping the last certificates error=" << json::Quote(done.error().message);
+  }
+}
+
+base::Result<void> TlsMaterial::RereadRoots() {
   http::TlsOptions next = current_;
-  base::Result<void> done = Reread(ca_file_, next.ca_pem);
-  if (done) done = Reread(cert_file_, next.cert_pem);
-  if (done) done = Reread(key_file_, next.key_pem);
+  base::Result<void> done = ReadInto(ca_file_, next.ca_pem);
   if (done) done = Apply(std::move(next));
-  if (done) return;
-  LOG(WARNING) << "keeping the last certificates error=" << json::Quote(done.error().message);
+  return done;
+}
+
+base::Result<void> TlsMaterial::RereadClientCertificate() {
+  http::TlsOptions next = current_;
+  base::Result<void> done = ReadInto(cert_file_, next.cert_pem);
+  if (done) done = ReadInto(key_file_, next.key_pem);
+  if (done) done = Apply(std::move(next));
+  return done;
 }
 
 base::Result<void> TlsMaterial::UseClientCertificate(std::string cert_pem, std::string key_pem) {
@@ -85,6 +107,7 @@ base::Result<void> TlsMaterial::Apply(http::TlsOptions next) {
   http_.CloseIdle();
   const bool new_roots = next.ca_pem != current_.ca_pem;
   current_ = std::move(next);
+  ++generation_;
   if (new_roots) WarnOfSkipped();
   return {};
 }

@@ -59,6 +59,21 @@ struct Fixture {
   }
 };
 
+base::Result<std::string> ReadAll(Fixture& fixture, ApiRequest request, base::Duration time = 0s) {
+  Running<base::Result<std::string>> running(
+      fixture.io,
+      [&rest = fixture.Client(),
+       request = std::move(request)]() -> base::Task<base::Result<std::string>> {
+        auto stream = co_await rest.Stream(request);
+        if (!stream) co_return stream.error();
+        auto part = co_await (*stream)->Read(1s);
+        if (!part) co_return part.error();
+        co_return part->value_or("");
+      });
+  fixture.scheduler.RunFor(time);
+  return running.value();
+}
+
 TEST_CASE("rest client: a request carries prefix, query, headers and body", "[client]") {
   Fixture fixture;
   fixture.config.server = http::ParseUrl("https://h/k8s/c1").value();
@@ -248,6 +263,63 @@ TEST_CASE("rest client: after a 401 the token file is read again, and the reques
   }
 }
 
+TEST_CASE(
+    "rest client: files of certificates are read again when the server refuses them or is not "
+    "trusted",
+    "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.ca_file = folder.Write("ca", "A");
+  fixture.config.tls.ca_pem = "A";
+  fixture.config.cert_file = folder.Write("cert", "C");
+  fixture.config.tls.cert_pem = "C";
+  fixture.Client();
+  fixture.scheduler.RunFor(10s);
+  const auto refuse = [&script = fixture.script](bool answered) {
+    if (answered) script.Answer(401, "");
+    if (!answered) script.Fail(ErrorCode::kTls, "wrong CA?");
+  };
+  SECTION("a request is repeated with what has changed, once") {
+    const bool answered = GENERATE(true, false);
+    const bool streamed = GENERATE(true, false);
+    folder.Write(answered ? "cert" : "ca", "new");
+    refuse(answered);
+    fixture.script.Answer(200, "{}");
+    if (streamed) CHECK(ReadAll(fixture, {.path = "/x"}));
+    if (!streamed) CHECK(fixture.Do({.path = "/x"}));
+    REQUIRE(fixture.script.tls.size() == 1);
+    CHECK(fixture.script.tls[0].ca_pem == (answered ? "A" : "new"));
+    CHECK(fixture.script.tls[0].cert_pem == (answered ? "new" : "C"));
+  }
+  SECTION("a write only if the server has answered") {
+    const bool answered = GENERATE(true, false);
+    folder.Write("cert", "new");
+    refuse(answered);
+    fixture.script.Answer(200, "{}");
+    CHECK(fixture.Do({.verb = "PUT", .path = "/x"}).has_value() == answered);
+    CHECK(fixture.script.tls.size() == 1);
+  }
+  SECTION("at most every ten seconds") {
+    refuse(true);
+    CHECK_FALSE(fixture.Do({.path = "/x"}));
+    folder.Write("cert", "new");
+    refuse(true);
+    CHECK_FALSE(fixture.Do({.path = "/x"}));
+    CHECK(fixture.script.tls.empty());
+    fixture.scheduler.RunFor(10s);
+    refuse(true);
+    fixture.script.Answer(200, "{}");
+    CHECK(fixture.Do({.path = "/x"}));
+  }
+  SECTION("a watch is not repeated, but the next request has what has changed") {
+    folder.Write("ca", "new");
+    refuse(false);
+    CHECK_FALSE(ReadAll(fixture, {.path = "/x", .query = {{"watch", "1"}}}));
+    CHECK(fixture.script.sent.size() == 1);
+    CHECK(fixture.script.tls.size() == 1);
+  }
+}
+
 TEST_CASE("rest client: a 304 is an answer only if it was requested", "[client]") {
   Fixture fixture;
   fixture.script.Answer(304, "");
@@ -277,21 +349,6 @@ TEST_CASE("rest client: a cancellation ends a wait before a retry", "[client]") 
   REQUIRE(answer);
   CHECK(answer->error().code == ErrorCode::kCancelled);
   CHECK(fixture.script.sent.size() == 1);
-}
-
-base::Result<std::string> ReadAll(Fixture& fixture, ApiRequest request, base::Duration time = 0s) {
-  Running<base::Result<std::string>> running(
-      fixture.io,
-      [&rest = fixture.Client(),
-       request = std::move(request)]() -> base::Task<base::Result<std::string>> {
-        auto stream = co_await rest.Stream(request);
-        if (!stream) co_return stream.error();
-        auto part = co_await (*stream)->Read(1s);
-        if (!part) co_return part.error();
-        co_return part->value_or("");
-      });
-  fixture.scheduler.RunFor(time);
-  return running.value();
 }
 
 TEST_CASE("rest client: a streamed list is compressed, a watch never", "[client]") {

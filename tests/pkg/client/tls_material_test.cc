@@ -65,11 +65,35 @@ TEST_CASE("tls material: files are read again after five minutes, and only chang
   CHECK(fixture.script.tls[0].key_pem == "K");
   CHECK(fixture.script.idle_closed == 1);
   std::filesystem::remove(folder.path() + "/key");
-  folder.Write("ca", "A2");
+  folder.Write("cert", "C3");
   CHECK(after(5min) == 1);  // half of a change is not used
-  folder.Write("key", "K");
+  folder.Write("key", "K3");
   CHECK(after(5min) == 2);
-  CHECK(fixture.script.tls[1].ca_pem == "A2");
+  CHECK(fixture.script.tls[1].cert_pem == "C3");
+}
+
+TEST_CASE(
+    "tls material: a broken bundle does not keep an old client certificate in use, nor the "
+    "reverse",
+    "[client]") {
+  const TempFolder folder;
+  Fixture fixture;
+  fixture.config.ca_file = folder.Write("ca", "A");
+  fixture.config.tls.ca_pem = "A";
+  fixture.config.cert_file = folder.Write("cert", "C");
+  fixture.config.tls.cert_pem = "C";
+  fixture.config.key_file = folder.Write("key", "K");
+  fixture.config.tls.key_pem = "K";
+  TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
+  const bool bundle = GENERATE(true, false);
+  folder.Write("ca", bundle ? "" : "A2");
+  folder.Write("cert", bundle ? "C2" : "");
+  fixture.scheduler.RunFor(5min);
+  tls.Refresh(fixture.scheduler.Now());
+  REQUIRE(fixture.script.tls.size() == 1);
+  CHECK(fixture.script.tls[0].ca_pem == (bundle ? "A" : "A2"));
+  CHECK(fixture.script.tls[0].cert_pem == (bundle ? "C2" : "C"));
+  CHECK(fixture.log.With("keeping the last certificates").size() == 1);
 }
 
 TEST_CASE("tls material: an emptied file does not change the trust", "[client]") {
