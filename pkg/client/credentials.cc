@@ -20,6 +20,7 @@ constexpr std::chrono::seconds kPluginTimeout{60};
 // A user may have to find a phone, or to log in on a page.
 constexpr std::chrono::hours kUserTimeout{1};
 constexpr std::chrono::seconds kKeepExpired{10};
+constexpr std::chrono::seconds kBetweenRunsAhead{10};
 
 std::string Bearer(const std::string& token) { return token.empty() ? "" : "Bearer " + token; }
 
@@ -61,12 +62,19 @@ bool ExecCredentials::Usable() const {
   return current || scheduler_.Now() < kept_until_;
 }
 
+bool ExecCredentials::IsDueAhead() const {
+  if (!credential_.expiration || scheduler_.Now() - launched_ < kBetweenRunsAhead) return false;
+  const auto left = *credential_.expiration - scheduler_.WallNow();
+  return left > left.zero() && left <= ahead_;
+}
+
 base::Task<Result<Credential>> ExecCredentials::Get(base::TimePoint deadline) {
   while (!Usable()) {
     if (!flight_) Launch();
     const Result<void> refreshed = co_await WaitFor(flight_, deadline);
     if (!refreshed) co_return refreshed.error();
   }
+  if (!flight_ && IsDueAhead()) Launch();
   Credential credential;
   credential.authorization = Bearer(credential_.token);
   credential.generation = generation_;
@@ -91,6 +99,7 @@ base::Task<void> ExecCredentials::Close() {
 
 void ExecCredentials::Launch() {
   flight_ = std::make_shared<Flight>();
+  launched_ = scheduler_.Now();
   running_.Spawn("exec plugin", [this] { return RunOnce(); });
 }
 
@@ -159,10 +168,12 @@ std::unique_ptr<CredentialSource> NewCredentialSource(base::asio::any_io_executo
   if (!config.exec) return std::make_unique<StaticCredentials>("");
   const bool user = config.plugin_input != PluginInput::kDaemon;
   const std::chrono::seconds timeout = user ? kUserTimeout : kPluginTimeout;
-  return std::make_unique<ExecCredentials>(executor, scheduler, tls,
-                                           [executor, config = std::move(config), timeout] {
-                                             return RunExecPlugin(executor, config, timeout);
-                                           });
+  // A user is asked only when nothing else is left.
+  const std::chrono::seconds ahead = user ? std::chrono::seconds(0) : ExecCredentials::kAhead;
+  const auto run = [executor, config = std::move(config), timeout] {
+    return RunExecPlugin(executor, config, timeout);
+  };
+  return std::make_unique<ExecCredentials>(executor, scheduler, tls, run, ahead);
 }
 
 }  // namespace client

@@ -66,16 +66,22 @@ class TokenFileCredentials final : public CredentialSource {
 
 // Runs the plugin if there is no credential, it has expired, or the server rejected it. Callers
 // that arrive meanwhile wait for the same run. It goes on after a caller's deadline or
-// cancellation, so that a slow plugin serves later callers. A credential that has expired when the
-// plugin gives it is used all the same, for ten seconds, because only the server's clock counts;
-// then the plugin runs again, not for each request. REQUIRES on destruction: no plugin runs, as
-// after Close().
+// cancellation, so that a slow plugin serves later callers. Less than `ahead` before the expiry, a
+// caller starts the plugin and does not wait for it, at most every ten seconds. A credential that
+// has expired when the plugin gives it is used all the same, for ten seconds, because only the
+// server's clock counts; then the plugin runs again, not for each request. REQUIRES on destruction:
+// no plugin runs, as after Close().
 class ExecCredentials final : public CredentialSource {
  public:
   using Runner = std::function<base::Task<base::Result<ExecCredential>>()>;
+  static constexpr std::chrono::seconds kAhead{60};
   ExecCredentials(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-                  TlsMaterial& tls, Runner run)
-      : scheduler_(scheduler), tls_(tls), run_(std::move(run)), running_(std::move(executor)) {}
+                  TlsMaterial& tls, Runner run, std::chrono::seconds ahead = kAhead)
+      : scheduler_(scheduler),
+        tls_(tls),
+        run_(std::move(run)),
+        ahead_(ahead),
+        running_(std::move(executor)) {}
   base::Task<base::Result<Credential>> Get(base::TimePoint deadline) override;
   bool Reject(std::uint64_t generation) override;
   base::Task<void> Close() override;
@@ -83,6 +89,7 @@ class ExecCredentials final : public CredentialSource {
  private:
   struct Flight;  // one run of the plugin and its waiters
   [[nodiscard]] bool Usable() const;
+  [[nodiscard]] bool IsDueAhead() const;
   base::Result<void> Accept(ExecCredential fresh);
   void Launch();
   base::Task<void> RunOnce();
@@ -92,7 +99,9 @@ class ExecCredentials final : public CredentialSource {
   base::Scheduler& scheduler_;
   TlsMaterial& tls_;
   Runner run_;
+  std::chrono::seconds ahead_;
   std::shared_ptr<Flight> flight_;  // set while the plugin runs
+  base::TimePoint launched_;        // when it last began
   bool known_ = false;
   ExecCredential credential_;
   // Until when a credential that had expired on arrival is used; in the past for others.

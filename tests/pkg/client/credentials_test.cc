@@ -108,10 +108,11 @@ TEST_CASE("credentials: a refused file token is read again at once", "[client]")
 
 // A plugin whose runs end when the test says so.
 struct Plugin {
-  explicit Plugin(Fixture& fixture)
+  explicit Plugin(Fixture& fixture, std::chrono::seconds ahead = ExecCredentials::kAhead)
       : scheduler(fixture.scheduler),
-        source(fixture.io.get_executor(), fixture.scheduler, (fixture.Source(), *fixture.tls),
-               [this] { return Run(); }) {}
+        source(
+            fixture.io.get_executor(), fixture.scheduler, (fixture.Source(), *fixture.tls),
+            [this] { return Run(); }, ahead) {}
   auto Get(base::Duration timeout = 1min) { return source.Get(scheduler.Now() + timeout); }
   base::Task<base::Result<ExecCredential>> Run() {
     ++runs;
@@ -161,12 +162,12 @@ TEST_CASE("exec credentials: the plugin runs again only after expiry or refusal"
     return running.value();
   };
   const Credential first = get().value();
-  fixture.scheduler.RunFor(9min);
+  fixture.scheduler.RunFor(8min);
   CHECK(get());
   CHECK(plugin.runs == 1);
   SECTION("expiry") {
     plugin.answer = ExecCredential{.token = "later"};
-    fixture.scheduler.RunFor(1min);
+    fixture.scheduler.RunFor(2min);
     CHECK(get()->authorization == "Bearer later");
     CHECK(plugin.runs == 2);
   }
@@ -178,6 +179,60 @@ TEST_CASE("exec credentials: the plugin runs again only after expiry or refusal"
     CHECK(get());
     CHECK(plugin.runs == 2);
   }
+}
+
+TEST_CASE("exec credentials: in the last minute the plugin runs while the credential is used",
+          "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture);
+  const base::WallTime end = fixture.scheduler.WallNow() + 10min;
+  plugin.answer->expiration = end;
+  const auto get = [&] {
+    const Running<base::Result<Credential>> running(fixture.io, [&plugin] { return plugin.Get(); });
+    fixture.scheduler.RunUntilIdle();
+    return running.done() ? running.value().value().authorization : "waits";
+  };
+  CHECK(get() == "waits");
+  fixture.scheduler.RunFor(9min - 1s);
+  CHECK(get() == "Bearer t");
+  CHECK(plugin.runs == 1);
+  plugin.answer->token = "later";
+  SECTION("the next is used as soon as it is there") {
+    plugin.answer->expiration = end + 10min;
+    fixture.scheduler.RunFor(1s);
+    CHECK(get() == "Bearer t");
+    CHECK(get() == "Bearer t");
+    CHECK(plugin.runs == 2);
+    fixture.scheduler.RunFor(1s);
+    CHECK(get() == "Bearer later");
+    CHECK(plugin.runs == 2);
+  }
+  SECTION("a failure is tried again after ten seconds, and nobody waits for it") {
+    plugin.answer = base::Error{.code = base::ErrorCode::kTimeout, .message = "slow"};
+    for (int i = 1; i <= 40; ++i) {
+      fixture.scheduler.RunFor(1s);
+      CHECK(get() == "Bearer t");
+      CHECK(plugin.runs == 2 + (i - 1) / 10);
+    }
+  }
+}
+
+TEST_CASE("exec credentials: a plugin that asks a user runs only when nothing else is left",
+          "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture, 0s);
+  plugin.answer->expiration = fixture.scheduler.WallNow() + 1min;
+  const auto get = [&] {
+    const Running<base::Result<Credential>> running(fixture.io, [&plugin] { return plugin.Get(); });
+    fixture.scheduler.RunFor(1s);
+    return running.value();
+  };
+  for (int i = 0; i < 59; ++i) CHECK(get());
+  CHECK(plugin.runs == 1);
+  fixture.scheduler.RunFor(1s);
+  plugin.answer = ExecCredential{.token = "later"};
+  CHECK(get()->authorization == "Bearer later");
+  CHECK(plugin.runs == 2);
 }
 
 TEST_CASE("exec credentials: one that has expired on arrival is used, for ten seconds",
