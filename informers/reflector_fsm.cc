@@ -2,6 +2,8 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 
 namespace informers {
@@ -20,12 +22,20 @@ constexpr int kAheadOfServerLimit = 3;
 // After so many watches in a row that got stuck inside of an event, another one would, too.
 constexpr int kStuckLimit = 3;
 
+// True if the server will never accept the request. Other statuses without an error code of their
+// own, for example 302, 407 or 451, are the answer of a proxy, and pass.
+bool IsAboutRequest(int http_status) {
+  constexpr std::array kStatuses{400, 405, 406, 422};
+  return std::ranges::find(kStatuses, http_status) != kStatuses.end();
+}
+
 // True if the version cannot be used after this error; see the header.
 bool LosesPlace(const base::Error& error) {
   switch (error.code) {
+    case ErrorCode::kInvalid:
+      return IsAboutRequest(error.http_status);
     case ErrorCode::kExpired:
     case ErrorCode::kNotFound:
-    case ErrorCode::kInvalid:
     case ErrorCode::kMalformed:
     case ErrorCode::kTooLarge:
       return true;

@@ -5,10 +5,10 @@
 //
 // The current resource version is given up only when it cannot be used any more: the server says
 // that it is gone (410), that the collection is gone (404), or that the request is invalid (400,
-// 422); the bytes cannot be read; the server repeatedly says that it has not reached this version;
-// or several watches in a row got stuck inside of an event. After any other failure the watch
-// resumes from the same version, because listing a large collection costs far more than another
-// attempt.
+// 405, 406, 422); the bytes cannot be read; the server repeatedly says that it has not reached this
+// version; or several watches in a row got stuck inside of an event. After any other failure the
+// watch resumes from the same version, because listing a large collection costs far more than
+// another attempt.
 //
 // One thread.
 

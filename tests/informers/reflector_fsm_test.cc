@@ -45,6 +45,7 @@ TEST_CASE("reflector fsm: the end of a watch decides the next step", "[informers
     std::optional<ErrorCode> code;
     bool waits;
     Act act;
+    int http_status = 0;
   };
   const auto row = GENERATE(values<Case>({
       {"the server's own deadline", Phase::kReading, std::nullopt, false, Act::kWatch},
@@ -60,7 +61,18 @@ TEST_CASE("reflector fsm: the end of a watch decides the next step", "[informers
       {"429", Phase::kOpening, ErrorCode::kTooManyRequests, true, Act::kWatch},
       {"404: the collection is gone, and with it the place", Phase::kOpening, ErrorCode::kNotFound,
        true, Act::kList},
-      {"422: this version will never do", Phase::kOpening, ErrorCode::kInvalid, true, Act::kList},
+      {"422: this version will never do", Phase::kOpening, ErrorCode::kInvalid, true, Act::kList,
+       422},
+      {"400", Phase::kOpening, ErrorCode::kInvalid, true, Act::kList, 400},
+      {"405", Phase::kOpening, ErrorCode::kInvalid, true, Act::kList, 405},
+      {"406", Phase::kOpening, ErrorCode::kInvalid, true, Act::kList, 406},
+      {"ERROR 400", Phase::kEvent, ErrorCode::kInvalid, true, Act::kList, 400},
+      {"a proxy leads elsewhere", Phase::kOpening, ErrorCode::kInvalid, true, Act::kWatch, 302},
+      {"a proxy knows nobody", Phase::kOpening, ErrorCode::kInvalid, true, Act::kWatch, 407},
+      {"a proxy did not get the request", Phase::kOpening, ErrorCode::kInvalid, true, Act::kWatch,
+       408},
+      {"a proxy of another server", Phase::kOpening, ErrorCode::kInvalid, true, Act::kWatch, 421},
+      {"a proxy forbids the page", Phase::kOpening, ErrorCode::kInvalid, true, Act::kWatch, 451},
       {"HTTP 410", Phase::kOpening, ErrorCode::kExpired, true, Act::kList},
       {"ERROR 410", Phase::kEvent, ErrorCode::kExpired, true, Act::kList},
       {"ERROR 429", Phase::kEvent, ErrorCode::kTooManyRequests, true, Act::kWatch},
@@ -70,7 +82,9 @@ TEST_CASE("reflector fsm: the end of a watch decides the next step", "[informers
   INFO(row.name);
   Fixture f;
   std::optional<Error> error;
-  if (row.code) error = Error{.code = *row.code, .message = "m"};
+  if (row.code) {
+    error = Error{.code = *row.code, .message = "m", .http_status = row.http_status};
+  }
   const Step step = f.Ended(row.phase, error);
   CHECK(step.act == row.act);
   CHECK((step.wait > 0s) == row.waits);
