@@ -1,7 +1,13 @@
 #include "informers/collection_requests.h"
 
+#include <algorithm>
+
 namespace informers {
 namespace {
+
+// How long a page may take to begin, with retries. An API server answers or refuses each request
+// within a minute.
+constexpr std::chrono::seconds kUntilPage{60};
 
 void Select(const ReflectorOptions& options, client::ApiRequest& request) {
   if (!options.field_selector.empty()) {
@@ -19,6 +25,7 @@ client::ApiRequest ListRequest(const ReflectorOptions& options, const ObjectDeco
   client::ApiRequest request;
   request.path = options.resource.Path(options.ns);
   request.accept = decoder.accept_list();
+  request.timeout = std::min(options.list_page_timeout, kUntilPage);
   request.query = {{"limit", std::to_string(options.page_size)}};
   if (!continue_token.empty()) request.query.emplace_back("continue", continue_token);
   Select(options, request);

@@ -106,12 +106,12 @@ base::Task<base::Result<Page>> ReadPage(client::ApiClient& client, const base::C
                                         const ObjectDecoder& decoder, const ListSink& sink,
                                         std::string continue_token, base::TimePoint last) {
   const base::TimePoint begin = clock.Now();
-  Progress progress(begin, std::min(begin + options.list_page_timeout, last));
   auto opened = co_await client.Stream(ListRequest(options, decoder, continue_token));
   std::optional<Error> stop = co_await Cancelled();
   if (stop) co_return *stop;
   if (!opened) co_return opened.error();
   const std::unique_ptr<http::BodyStream> body = std::move(*opened);
+  Progress progress(clock.Now(), std::min(begin + options.list_page_timeout, last));
   PageReader reader(options, decoder, sink);
   const auto take = [&reader](std::string_view piece) { return reader.Feed(piece); };
   for (;;) {

@@ -7,7 +7,7 @@
 // token in such an answer is not used, because it continues at another resource version.
 //
 // A list has deadlines (ReflectorOptions): for each page, for the whole, and for a minute of a
-// page, in which it must make progress (progress.h).
+// page, in which it must make progress (progress.h). A page may take a minute to begin.
 //
 // Single-threaded; client and clock must outlive the call.
 

@@ -66,6 +66,20 @@ TEST_CASE("list all: it calls `restart` before objects come again", "[informers]
   CHECK(l.names == std::vector<std::string>{"a2"});
 }
 
+TEST_CASE("list all: a page may begin after a minute, and then has one to show progress",
+          "[informers]") {
+  Listing l;
+  Answer page = Answer::Whole(List("10", {"a1"}));
+  page.delay = 59s;
+  page.pieces.push_back({"\n", 59s});
+  l.server.OnList(page);
+  l.Run();
+  l.scheduler.RunFor(2min);
+  REQUIRE(l.server.lists.size() == 1);
+  CHECK(l.server.lists[0].request.timeout == 60s);
+  CHECK(l.result.has_value());
+}
+
 TEST_CASE("list all: an expired page is an error without `restart`", "[informers]") {
   Listing l;
   l.restarts_wanted = false;
