@@ -3,6 +3,16 @@
 #include "pkg/http/proxy.h"
 
 namespace http {
+namespace {
+
+// Returns the name as it is in a certificate and in SNI (RFC 6066). The dot at the end of
+// "host.example." only keeps the resolver from trying other domains.
+std::string CertifiedName(std::string host) {
+  if (host.ends_with('.')) host.pop_back();
+  return host;
+}
+
+}  // namespace
 
 Dialer::Dialer(base::asio::any_io_executor executor, Url server, std::optional<Url> proxy)
     : executor_(std::move(executor)),
@@ -24,7 +34,7 @@ base::Result<void> Dialer::SetTls(const TlsOptions& options) {
   if (!proxy_tls) return proxy_tls.error();
   tls_ = std::move(*tls);
   proxy_tls_ = std::move(*proxy_tls);
-  server_name_ = options.server_name.empty() ? server_.host : options.server_name;
+  server_name_ = CertifiedName(options.server_name.empty() ? server_.host : options.server_name);
   return {};
 }
 
@@ -61,8 +71,9 @@ base::Task<base::Result<std::unique_ptr<Connection>>> Dialer::Connect(base::Time
 
 base::Task<base::Result<void>> Dialer::PassProxy(Connection& connection, base::TimePoint deadline) {
   if (proxy_->scheme == "https") {
-    std::shared_ptr<TlsStream> tls = TlsStream::Client(
-        proxy_tls_, connection.stream(), proxy_->host, "proxy " + proxy_->Authority());
+    std::shared_ptr<TlsStream> tls =
+        TlsStream::Client(proxy_tls_, connection.stream(), CertifiedName(proxy_->host),
+                          "proxy " + proxy_->Authority());
     const auto secured = co_await connection.StartTls(std::move(tls), deadline);
     if (!secured) co_return secured.error();
   }

@@ -74,6 +74,17 @@ TEST_CASE("tls: a server is trusted by its CA, by name and by address", "[http][
   CHECK(response->status == 200);
 }
 
+// As every Go client: "localhost." is the same name from the root of DNS.
+TEST_CASE("tls: the dot at the end of a server's name is not part of its certificate's",
+          "[http][tls]") {
+  const Authority authority;
+  const auto ask = [&authority](const std::string& name) {
+    return Ask(authority.Serve(), {.ca_pem = authority.ca.cert_pem, .server_name = name});
+  };
+  CHECK(ask("localhost.").has_value());
+  CHECK_FALSE(ask("localhost..").has_value());
+}
+
 TEST_CASE("tls: connections are kept and bodies are whole", "[http][tls]") {
   const Authority authority;
   Loopback loopback;
