@@ -26,7 +26,7 @@ client::ApiRequest ListRequest(const ReflectorOptions& options, const ObjectDeco
   request.path = options.resource.Path(options.ns);
   request.accept = decoder.accept_list();
   request.timeout = std::min(options.list_page_timeout, kUntilPage);
-  request.query = {{"limit", std::to_string(options.page_size)}};
+  if (options.page_size > 0) request.query = {{"limit", std::to_string(options.page_size)}};
   if (!continue_token.empty()) request.query.emplace_back("continue", continue_token);
   Select(options, request);
   return request;

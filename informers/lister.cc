@@ -16,6 +16,9 @@ namespace {
 using base::Error;
 using base::ErrorCode;
 
+// Of each pass over the last. A token expires after a few minutes, so fewer pages must do.
+constexpr std::size_t kPageGrowth = 10;
+
 struct Page {
   std::string version;
   std::string next;  // the continue token of the next page; "" for the last
@@ -172,6 +175,7 @@ base::Task<base::Result<std::string>> ListPages(client::ApiClient& client, const
     if (!restart || restarts <= 0) {
       co_return version.error().Wrap("list " + options.resource.ToString());
     }
+    options.page_size = restarts > 1 ? options.page_size * kPageGrowth : 0;
     VLOG(1) << "list started over, its continuation has expired resource="
             << options.resource.ToString();
   }

@@ -3,8 +3,9 @@
 // Reads a complete, consistent list page by page, and decodes each item as its bytes arrive. Memory
 // holds one item, not the list. The same in Go: client-go v0.36.3, tools/pager/pager.go.
 //
-// If a continue token has expired (410), the list starts over, a limited number of times. The new
-// token in such an answer is not used, because it continues at another resource version.
+// If a continue token has expired (410), the list starts over, a limited number of times, with
+// pages of ten times the size, and the last time with a single page. The new token in such an
+// answer is not used, because it continues at another resource version.
 //
 // A list has deadlines (ReflectorOptions): for each page, for the whole, and for a minute of a
 // page, in which it must make progress (progress.h). A page may take a minute to begin.

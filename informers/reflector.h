@@ -86,7 +86,7 @@ struct ReflectorOptions {
   std::string field_selector;       // "metadata.name=x"; "": the whole collection
   std::string label_selector = {};  // "app=web,!canary"; "": the whole collection
   bool protobuf = true;             // prefer it to JSON where it can be decoded
-  std::size_t page_size = 500;
+  std::size_t page_size = 500;      // 0: no limit
   std::size_t max_object_bytes = std::size_t{16} << 20;
   std::chrono::seconds watch_timeout_min{300};  // timeoutSeconds is drawn from [min, 2 min)
   std::chrono::seconds idle_timeout{150};       // reopen a watch after so long without a byte

@@ -66,6 +66,22 @@ TEST_CASE("list all: it calls `restart` before objects come again", "[informers]
   CHECK(l.names == std::vector<std::string>{"a2"});
 }
 
+TEST_CASE("list all: pages are larger after each expired one, and at last there is one page",
+          "[informers]") {
+  Listing l;
+  for (int i = 0; i < 3; ++i) {
+    l.server.OnList(Answer::Whole(List("10", {"a1"}, "t")));
+    l.server.OnList(Answer::Refuse(ErrorCode::kExpired));
+  }
+  l.server.OnList(Answer::Whole(List("20", {"a1", "a2"})));
+  l.Run();
+  CHECK(*l.result == "20");
+  CHECK(l.names == std::vector<std::string>{"a1", "a2"});
+  std::vector<std::string> limits;
+  for (const auto& list : l.server.lists) limits.push_back(list.Query("limit"));
+  CHECK(limits == std::vector<std::string>{"500", "500", "5000", "5000", "50000", "50000", ""});
+}
+
 TEST_CASE("list all: a page may begin after a minute, and then has one to show progress",
           "[informers]") {
   Listing l;
