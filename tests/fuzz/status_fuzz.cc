@@ -27,6 +27,7 @@ void CheckError(std::string_view body, std::string_view retry_after) {
     fuzz::Require(error.message.find("/api/v1/pods") != std::string::npos, "the path is named");
     fuzz::Require(error.message.size() < 8192, "the words are bounded");
     fuzz::Require(error.retry_after >= std::chrono::milliseconds(0), "no time in the past");
+    fuzz::Require(error.retry_after <= std::chrono::minutes(1), "no wait of hours");
     fuzz::Require(!error.Is(base::ErrorCode::kCancelled), "nobody cancelled");
   }
   const auto failure = client::FailureInSuccess("GET", "/api/v1/pods", body);
