@@ -116,7 +116,7 @@ bool Books::FitsAlone(const inspect::ObjectName& name, const inspect::Expansion&
 void Books::Close(const std::string& ns, Checked& checked) {
   for (const auto& of : all_) {
     for (const inspect::FitLine& line : of->book.Lines()) {
-      if (line.before || line.tried || line.asked.Sign() <= 0) continue;
+      if (line.before || line.tried) continue;
       checked.unknown.push_back("what is used of " + line.name + " of quota " +
                                 of->book.TitleOf(line.quota) + " is not counted yet");
     }

@@ -46,7 +46,8 @@ void Charge(const inspect::FitBook& book, auto& quotas) {
   const std::vector<quota::ResourceList> asked = book.Asked();
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const quota::Quota& quota = book.quotas()[i];
-    if (quota.cluster) quotas.Charge(quota.key.name, asked[i]);
+    // What goes in one namespace is not there for the next one.
+    if (quota.cluster) quotas.Charge(quota.key.name, quota::Excess(asked[i], {}));
   }
 }
 

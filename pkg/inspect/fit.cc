@@ -204,10 +204,11 @@ void FitBook::Sum::Need(const quota::ResourceList& amounts, std::int64_t times, 
 
 void FitBook::Sum::OnRisen(const std::string& name) {
   const quota::Quantity reached = now.Get(name);
-  const quota::Quantity before = most.Get(name);
+  const quota::Quantity* before = most.Find(name);
+  if (before != nullptr && reached <= *before) return;
   Log& log = logs[name];
-  if (reached > before) log.peak = log.deltas.size();
-  most.Set(name, std::max(before, reached));
+  log.peak = log.deltas.size();
+  most.Set(name, reached);
 }
 
 std::size_t FitBook::CauseOf(const ObjectName& of, Role role) {
@@ -217,7 +218,7 @@ std::size_t FitBook::CauseOf(const ObjectName& of, Role role) {
 
 void FitBook::AddRise(Sum& sum, const std::string& name, const quota::Quantity& each,
                       const quota::Quantity& rise, const Rollout& rollout) {
-  const quota::Quantity surge = std::min(rise, each.Mul(rollout.surge));
+  const quota::Quantity surge = std::clamp(rise, quota::Quantity(), each.Mul(rollout.surge));
   const quota::Quantity rest = rise.Sub(surge);
   // As many as make up the rest, if they are whole pods.
   const bool divides = !each.IsZero() && rest.nanos() % each.nanos() == 0;
@@ -230,6 +231,10 @@ void FitBook::AddRise(Sum& sum, const std::string& name, const quota::Quantity& 
   if (!surge.IsZero()) log.deltas.push_back({by_surge, whole ? rollout.surge : 0, surge});
   sum.now.Set(name, sum.now.Get(name).Add(rise));
   sum.OnRisen(name);
+  if (rise.Sign() >= 0) return;
+  // Another object may be created before the old pods go.
+  log.deltas.push_back({by_rollout, -pods, quota::Quantity().Sub(rise)});
+  sum.now.Set(name, sum.now.Get(name).Sub(rise));
 }
 
 std::vector<FitPart> FitBook::PartsOf(const FitLine& line) const {
@@ -305,7 +310,7 @@ base::Result<void> FitBook::Add(const CounterOf& counter_of, const Rollout& roll
       }
       const auto rise = LargestRise(amount, rollout.fresh, rollout.spare, std::move(freed));
       AddRise(asked_[i], name, amount, rise, rollout);
-      ask.each[i].Set(name, rise);
+      if (rise.Sign() > 0) ask.each[i].Set(name, rise);
     }
   }
   asks_.push_back(std::move(ask));
@@ -346,13 +351,14 @@ std::vector<FitLine> FitBook::Lines() const {
       FitLine line{.quota = i, .name = name, .hard = hard.Get(name)};
       line.asked = amount;
       line.tried = IsTried(quotas_[i]);
-      // Usage that does not rise is shown if an update frees what another object needs.
-      if (line.asked.IsZero() && asked_[i].freed.Find(name) == nullptr) continue;
       if (const quota::Quantity* used = quotas_[i].status.used.Find(name)) line.before = *used;
       line.after = line.asked.Add(line.before.value_or(quota::Quantity()));
       line.held = HeldBack(standings, asked, i, name);
       const quota::Quantity beyond = quota::Above(line.after.Add(line.held), line.hard);
-      if (line.asked.Sign() > 0 && !beyond.IsZero()) line.lacking = beyond;
+      if (!beyond.IsZero()) line.lacking = beyond;
+      // Usage that is no larger afterwards is shown if an update frees what another object needs.
+      const bool told = line.asked.Sign() > 0 || asked_[i].freed.Find(name) != nullptr;
+      if (!told && !line.lacking && line.before) continue;
       lines.push_back(std::move(line));
     }
   }

@@ -41,7 +41,7 @@ struct FitLine {
   std::size_t quota = 0;  // index
   std::string name;
   std::optional<quota::Quantity> before;  // nullopt: not counted yet
-  quota::Quantity asked;
+  quota::Quantity asked;                  // may be below 0
   quota::Quantity after;
   quota::Quantity hard;
   std::optional<quota::Quantity> lacking;  // the amount above the limit
@@ -100,8 +100,9 @@ class FitBook {
   // returns null for what no quota counts. Errors: the same.
   base::Result<void> Add(const CounterOf& counter_of, const Rollout& rollout, base::WallTime now);
 
-  // Returns a line for each quota and name with a need, the names of a quota in order. A need that
-  // something else frees is 0.
+  // Returns a line for each quota and name with a need, the names of a quota in order. A need of
+  // which something else frees as much before is 0 or less, and refused nevertheless if the limit
+  // is exceeded then: admission judges each creation.
   [[nodiscard]] std::vector<FitLine> Lines() const;
   // Returns what adds up to `asked` of the line, in the order of the manifests.
   [[nodiscard]] std::vector<FitPart> PartsOf(const FitLine& line) const;
@@ -141,7 +142,7 @@ class FitBook {
   };
   struct Sum {
     quota::ResourceList now;    // after all pieces so far
-    quota::ResourceList most;   // the largest so far, of names that some piece needed
+    quota::ResourceList most;   // the largest directly after a creation that needs the name
     quota::ResourceList freed;  // by updates
     std::map<std::string, Log, std::less<>> logs;
     // `times` below 0: given back.

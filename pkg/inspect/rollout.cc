@@ -9,24 +9,28 @@ using quantity::Quantity;
 Quantity LargestRise(const Quantity& each, std::int64_t fresh, std::int64_t spare,
                      std::vector<std::pair<Quantity, std::int64_t>> old) {
   std::ranges::sort(old);
-  Quantity most = each.Mul(0);
-  Quantity freed;
-  // Usage changes at one rate between the moments at which the next of `old` starts to go, so it is
-  // largest at one of them.
-  std::int64_t at = spare;  // new pods then
+  std::optional<Quantity> most;
   const auto look = [&](std::int64_t created, const Quantity& gone) {
-    most = std::max(most, each.Mul(created).Sub(gone));
+    if (created < 1) return;
+    const Quantity rise = each.Mul(created).Sub(gone);
+    if (!most || rise > *most) most = rise;
   };
+  // Usage changes at one rate between the moments at which the next of `old` starts to go, so it is
+  // largest at one of them, or directly after the first or the last creation.
+  Quantity freed;
+  std::int64_t at = spare;  // new pods then
+  look(std::min(spare, fresh), freed);
   for (const auto& [amount, count] : old) {
     if (at >= fresh) break;
-    if (at >= 0) look(at, freed);
     const std::int64_t going = std::min(count, fresh - at);
+    if (at < 1 && at + going >= 1) look(1, freed.Add(amount.Mul(1 - at)));
     freed = freed.Add(amount.Mul(going));
     at += going;
+    look(at, freed);
   }
-  if (at >= 0 && at < fresh) look(at, freed);
+  look(1, freed);
   look(fresh, freed);
-  return most;
+  return *most;
 }
 
 }  // namespace inspect

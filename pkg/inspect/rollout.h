@@ -51,9 +51,10 @@ struct Rollout {
   std::int64_t surge = 0;  // how many pods more than wanted there may be
 };
 
-// Returns the largest rise of usage during a rollout, at least 0. `each` is the amount of a new
-// pod, and `old` are the amounts of the old ones and their numbers. Which of these go first is not
-// known, so those that free least do.
+// Returns the largest rise of usage directly after the creation of a new pod, which is when
+// admission compares usage with limits; below 0 if enough goes before. `each` is the amount of a
+// new pod, and `old` are the amounts of the old ones and their numbers. Which of these go first is
+// not known, so those that free least do. REQUIRES: `fresh` is at least 1.
 quantity::Quantity LargestRise(const quantity::Quantity& each, std::int64_t fresh,
                                std::int64_t spare,
                                std::vector<std::pair<quantity::Quantity, std::int64_t>> old);

@@ -73,6 +73,17 @@ TEST_CASE("check: the pods that a rollout replaces count as they are stored", "[
   CHECK(plugin.Check(Workload(kind, "i:1")).code == 0);
 }
 
+TEST_CASE("check: beside an exceeded limit a rollout creates nothing", "[kubectl-quota]") {
+  Stored plugin("StatefulSet");
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: r, namespace: shop}, spec: "
+             "{hard: {pods: 3}}, status: {hard: {pods: 3}, used: {pods: 4}}}");
+  const Told told = plugin.Check(Workload("StatefulSet", "i:2"));
+  CHECK(told.code == 1);
+  CHECK_THAT(told.output,
+             Contains("r       pods       4        0       4       3       no, lacks 1"));
+}
+
 TEST_CASE("check: an overhead counts as the old pods have it", "[kubectl-quota]") {
   Stored plugin("StatefulSet", "overhead: {cpu: 0}, ");
   plugin.Put(kRuntimes,

@@ -111,6 +111,45 @@ TEST_CASE("fit: the largest usage on the way of a rollout counts", "[inspect]") 
         "compute   requests.cpu   2   1500m   3500m   4   yes\n");
 }
 
+TEST_CASE("fit: what is created in place of something else needs usage within the limit",
+          "[inspect]") {
+  const auto table = [](const std::string& used, const inspect::Rollout& rollout) {
+    FitBook book(
+        {QuotaOf("compute", R"({"requests.cpu": "2"})", R"({"requests.cpu": ")" + used + "\"}")});
+    REQUIRE(book.Add(PodCounter, rollout, kThen).has_value());
+    return Table(book);
+  };
+  const std::string one = R"({"cpu": "1"})";
+  // One after the other, or all at once.
+  CHECK(table("2", RolloutOf(one, 2, 0, {one, one})).empty());
+  CHECK(table("3", RolloutOf(one, 3, 0, {one, one, one})) ==
+        "compute   requests.cpu   3   0   3   2   no, lacks 1\n");
+  CHECK(table("3", RolloutOf(one, 3, -3, {one, one, one})) ==
+        "compute   requests.cpu   3   0   3   2   no, lacks 1\n");
+  // One goes before, so that it fits.
+  CHECK(table("3", RolloutOf(one, 2, -1, {one, one, one})).empty());
+  CHECK(table("4", RolloutOf(one, 2, -1, {one, one, one})) ==
+        "compute   requests.cpu   4   -1   3   2   no, lacks 1\n");
+  SECTION("also what an update frees") {
+    FitBook book({QuotaOf("compute", R"({"requests.cpu": "1"})", R"({"requests.cpu": "2"})")});
+    Piece less = PodPiece(R"({"cpu": "0"})");
+    less.stored = PodPiece(one).object;
+    REQUIRE(book.Add({&Pods(), nullptr}, less, kThen).has_value());
+    CHECK(book.Fits());
+    REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(one), kThen).has_value());
+    CHECK(Table(book) == "compute   requests.cpu   2   0   2   1   no, lacks 1\n");
+  }
+  SECTION("what a rollout frees is not there for others") {
+    FitBook book({QuotaOf("compute", R"({"requests.cpu": "3"})", R"({"requests.cpu": "3"})")});
+    REQUIRE(book.Add(PodCounter, RolloutOf(one, 2, -1, {one, one, one}), kThen).has_value());
+    REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(one), kThen).has_value());
+    CHECK(Table(book) == "compute   requests.cpu   3   1   4   3   no, lacks 1\n");
+    const auto parts = book.PartsOf(book.Lines().front());
+    REQUIRE(parts.size() == 1);
+    CHECK(parts.front().amount == quota::Quantity::FromInt(1));
+  }
+}
+
 TEST_CASE("fit: no rollout waits for another one", "[inspect]") {
   FitBook book({QuotaOf("compute", R"({"requests.cpu": "4"})", R"({"requests.cpu": "2"})")});
   const std::string one = R"({"cpu": "1"})";
