@@ -265,6 +265,11 @@ void FitBook::Object(const Piece& piece, const Demand& demand) {
 
 base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base::WallTime now) {
   auto demand = DemandOf(counter, piece.object, piece.stored, now);
+  if (piece.gone) {
+    // What cannot be read frees nothing for sure.
+    if (demand) AddGone(piece, demand->of);
+    return {};
+  }
   if (!demand) return demand.error().Wrap(piece.of.ToString());
   const std::size_t cause = CauseOf(piece.of, piece.role);
   for (std::size_t i = 0; i < quotas_.size(); ++i) {
@@ -277,6 +282,17 @@ base::Result<void> FitBook::Add(const Counter& counter, const Piece& piece, base
   Object(piece, *demand);
   asks_.push_back(AskOf(piece, std::move(*demand)));
   return {};
+}
+
+void FitBook::AddGone(const Piece& piece, const std::vector<quota::ResourceList>& each) {
+  const std::size_t cause = CauseOf(piece.of, piece.role);
+  Ask ask{.of = piece.of, .each = {}, .freed = Amounts(quotas_.size())};
+  for (std::size_t i = 0; i < quotas_.size(); ++i) {
+    asked_[i].Change(each[i], -piece.count, cause);
+    asked_[i].freed.Add(each[i], piece.count);
+    ask.freed[i].Add(each[i], piece.count);
+  }
+  asks_.push_back(std::move(ask));
 }
 
 base::Result<void> FitBook::Add(const CounterOf& counter_of, const Rollout& rollout,

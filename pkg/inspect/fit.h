@@ -143,7 +143,7 @@ class FitBook {
   struct Sum {
     quota::ResourceList now;    // after all pieces so far
     quota::ResourceList most;   // the largest directly after a creation that needs the name
-    quota::ResourceList freed;  // by updates
+    quota::ResourceList freed;  // by updates, and by deletions before creations
     std::map<std::string, Log, std::less<>> logs;
     // `times` below 0: given back.
     void Change(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause);
@@ -152,6 +152,8 @@ class FitBook {
     void OnRisen(const std::string& name);
   };
   std::size_t CauseOf(const ObjectName& of, Role role);
+  // Adds what the end of stored objects frees, by quota, for each of them.
+  void AddGone(const Piece& piece, const std::vector<quota::ResourceList>& each);
   // Adds the largest rise of one name during a rollout.
   void AddRise(Sum& sum, const std::string& name, const quota::Quantity& each,
                const quota::Quantity& rise, const Rollout& rollout);

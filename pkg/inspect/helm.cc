@@ -41,10 +41,15 @@ HelmPhase HelmPhaseOf(const Value& object) {
   return before || unknown ? HelmPhase::kWithOthers : HelmPhase::kNever;
 }
 
+bool IsHook(const Value& object) {
+  return !object.StringAt({"metadata", "annotations", "helm.sh/hook"}).empty() &&
+         HelmPhaseOf(object) != HelmPhase::kNever;
+}
+
 bool EndsAsHook(const Value& object) {
   const HelmPhase phase = HelmPhaseOf(object);
   return (phase == HelmPhase::kBefore || phase == HelmPhase::kAfter) &&
-         (Is(object, kJob) || Is(object, kPod));
+         (Is(object, kJob) || Is(object, kPod) || IsDeletedAfterHook(object));
 }
 
 bool IsDeletedAfterHook(const Value& object) {

@@ -14,7 +14,11 @@ enum class HelmPhase { kBefore, kWithOthers, kAfter, kNever };
 // An object that is no hook is created with the others; so is one that may come before and after.
 HelmPhase HelmPhaseOf(const json::Value& object);
 
-// True for a Job or pod of a hook: its pods are finished before the next objects are created.
+// True for a hook that an installation or upgrade creates. Helm deletes the stored one before, by
+// default (before-hook-creation); with another policy it leaves none.
+bool IsHook(const json::Value& object);
+// True for a Job or pod of a hook, whose pods are finished before the next objects are created, and
+// for a hook that is deleted before.
 bool EndsAsHook(const json::Value& object);
 // True if Helm deletes the hook when it has succeeded.
 bool IsDeletedAfterHook(const json::Value& object);

@@ -31,6 +31,7 @@ struct Piece {
   std::vector<std::string> refusals =
       {};                // reasons to refuse a new object before quotas are checked
   bool passing = false;  // it is gone when the pieces after it are created
+  bool gone = false;     // a stored object that is deleted before they are
   Role role = {};
 };
 

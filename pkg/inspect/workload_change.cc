@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "pkg/api/object_meta.h"
 #include "pkg/inspect/apply.h"
 #include "pkg/inspect/containment.h"
 #include "pkg/inspect/expander.h"
 #include "pkg/inspect/helm.h"
 #include "pkg/inspect/made.h"
+#include "pkg/inspect/manifest.h"
 #include "pkg/inspect/workload.h"
 #include "pkg/inspect/workload_kinds.h"
 
@@ -164,6 +167,38 @@ base::Result<void> AddChange(const Value& whole, const Change& change,
                              std::move(pods->old), spare, surge);
 }
 
+// Returns what goes when the stored object is deleted, and `binding`, which may be null. The pods
+// of a Job are known from its status only: those that ended are counted as objects still.
+std::vector<Piece> GoneWith(const Value& stored, const Value& binding) {
+  std::vector<Piece> gone{{.object = stored}};
+  if (!binding.IsNull()) gone.push_back({.object = binding});
+  const std::int64_t ended =
+      NumberAt(stored, {"status", "succeeded"}, 0) + NumberAt(stored, {"status", "failed"}, 0);
+  const Value* pod_template = stored.At({"spec", "template"});
+  if (Is(stored, kJob) && pod_template != nullptr && ended > 0) {
+    Value pod = PodFromTemplate(*pod_template, api::Namespace(stored), "…");
+    pod.Make({"status", "phase"}) = "Succeeded";
+    gone.push_back({.object = std::move(pod), .count = ended});
+  }
+  for (Piece& piece : gone) {
+    piece.gone = true;
+    piece.of = NameOf(stored);
+    piece.role = {"the last hook", "Helm"};
+  }
+  return gone;
+}
+
+// Helm deletes the hook of the last release, and creates it again.
+base::Result<Expansion> ExpandHook(const Value& object, const Value& stored,
+                                   const Surroundings& surroundings, const Value& binding) {
+  auto expansion = Expand(object, surroundings);
+  if (!expansion) return expansion;
+  std::vector<Piece> pieces = GoneWith(stored, binding);
+  std::ranges::move(expansion->pieces, std::back_inserter(pieces));
+  expansion->pieces = std::move(pieces);
+  return expansion;
+}
+
 }  // namespace
 
 base::Result<Expansion> ExpandScaling(const Value& stored, const Surroundings& surroundings) {
@@ -180,6 +215,7 @@ base::Result<Expansion> ExpandScaling(const Value& stored, const Surroundings& s
 base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
                                      const Surroundings& surroundings,
                                      const std::optional<Made>& made, const Value& binding) {
+  if (IsHook(object)) return ExpandHook(object, stored, surroundings, binding);
   Expander expander(object, surroundings);
   if (HelmPhaseOf(object) == HelmPhase::kNever) return expander.Take();
   const Value whole = Applied(object, stored);

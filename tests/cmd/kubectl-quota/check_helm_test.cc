@@ -56,6 +56,61 @@ TEST_CASE("check: each hook of Helm ends before the next objects are created", "
   asked(Job("a", "other: hook") + kWeb, "4", "4", "1");
 }
 
+TEST_CASE("check: the stored hook of the last release makes room for the next one",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const api::GroupVersionResource jobs{"batch", "v1", "jobs"};
+  const std::string annotations = "annotations: {helm.sh/hook: 'pre-install,pre-upgrade'}";
+  const std::string requests = "containers: [{name: c, resources: {requests: {cpu: 500m}}}]";
+  const auto answer = [&](const std::string& hard, const std::string& used,
+                          const std::string& file) {
+    plugin.Put({"", "v1", "resourcequotas"},
+               "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+               "{hard: " +
+                   hard + "}, status: {hard: " + hard + ", used: " + used + "}}");
+    const Told told = plugin.Ask({"check", "-f", plugin.File("files.yaml", file)});
+    INFO(told.output << told.warnings);
+    return told.code;
+  };
+  SECTION("a finished Job holds itself and its pods as objects") {
+    const std::string job =
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: m, namespace: "
+        "shop, " +
+        annotations + "}, spec: {template: {spec: {" + requests + "}}}";
+    plugin.cluster.Serve(jobs, "Job");
+    plugin.Put(jobs, job +
+                         ", status: {succeeded: 1, conditions: [{type: Complete, status: "
+                         "'True'}]}}");
+    CHECK(answer("{requests.cpu: 1}", "{requests.cpu: 500m}", job + "}") == 0);
+    CHECK(answer("{requests.cpu: 1}", "{requests.cpu: 600m}", job + "}") == 1);
+    CHECK(answer("{pods: 1}", "{pods: 1}", job + "}") == 1);
+    CHECK(answer("{count/jobs.batch: 1, count/pods: 1}", "{count/jobs.batch: 1, count/pods: 1}",
+                 job + "}") == 0);
+  }
+  SECTION("a pod that ended holds itself") {
+    const std::string pod = "{apiVersion: v1, kind: Pod, metadata: {name: m, namespace: shop, " +
+                            annotations + "}, spec: {" + requests + "}";
+    plugin.Put({"", "v1", "pods"}, pod + ", status: {phase: Succeeded}}");
+    CHECK(answer("{requests.cpu: 1}", "{requests.cpu: 600m}", pod + "}") == 1);
+    CHECK(answer("{count/pods: 1}", "{count/pods: 1}", pod + "}") == 0);
+  }
+}
+
+TEST_CASE("check: a hook that is deleted makes room for the others", "[kubectl-quota]") {
+  Plugin plugin;
+  const auto map = [](const std::string& name, const std::string& annotations) {
+    return "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name + ", annotations: {" +
+           annotations + "}}}\n";
+  };
+  const std::string before = "helm.sh/hook: pre-install";
+  const std::string deleted = ", helm.sh/hook-delete-policy: hook-succeeded";
+  const auto code = [&](const std::string& annotations) {
+    return plugin.CheckFiles(map("a", annotations) + map("b", ""), "{configmaps: 1}").code;
+  };
+  CHECK(code(before + deleted) == 0);
+  CHECK(code(before) == 1);
+}
+
 TEST_CASE("check: the Secret of a release is noted", "[kubectl-quota]") {
   Plugin plugin;
   const std::string files =
