@@ -12,8 +12,23 @@
 #include "pkg/inspect/workload_kinds.h"
 
 namespace inspect {
+namespace {
 
 using json::Value;
+
+// Returns the reasons to refuse a workload because of its pod template. The server validates it
+// with the object, so also if no pods are created.
+std::vector<std::string> TemplateRefusals(const Value& object) {
+  const bool run = Is(object, kCronJob);
+  const bool known = run || Is(object, kJob) || PodsOf(object, [](const Value&) { return 0; });
+  const Value* pod_template = run ? object.At({"spec", "jobTemplate", "spec", "template"})
+                                  : object.At({"spec", "template"});
+  if (!known || pod_template == nullptr) return {};
+  return RefusalsOfTemplate(PodFromTemplate(*pod_template, "", ""),
+                            run ? "spec.jobTemplate.spec.template.spec" : "spec.template.spec");
+}
+
+}  // namespace
 
 Expander::Expander(const Value& object, const Surroundings& surroundings)
     : object_(object),
@@ -82,6 +97,8 @@ Piece Expander::NewPiece(Value object, std::int64_t count) const {
   std::vector<std::string> refusals;
   if (!surroundings_.closed.empty()) {
     refusals = {surroundings_.closed};
+  } else if (!template_refusals_.empty()) {
+    refusals = template_refusals_;
   } else {
     refusals = RefusalsAtAdmission(object, surroundings_.defaults);
   }
@@ -148,6 +165,7 @@ base::Result<void> Expander::AddItself() {
     whole = AdmittedClaim(std::move(whole), surroundings_.defaults);
   } else if (Is(whole, kPodGroup)) {
     auto claims = ClaimsOf(whole);
+  template_refusals_ = TemplateRefusals(whole);
     if (!claims) return claims.error();
     if (!claims->empty()) {
       Note("its claims are counted once for all its pods (feature gate DRAWorkloadResourceClaims)");
@@ -160,8 +178,12 @@ base::Result<void> Expander::AddItself() {
 
 // Defaults apply at creation only, so an update adds none.
 void Expander::AddUpdate(const Value& stored, const Value& whole) {
-  expansion_.pieces.push_back(
-      {.object = whole, .stored = stored, .of = of_, .role = {"change", "the manifest"}});
+  template_refusals_ = TemplateRefusals(whole);
+  expansion_.pieces.push_back({.object = whole,
+                               .stored = stored,
+                               .of = of_,
+                               .refusals = template_refusals_,
+                               .role = {"change", "the manifest"}});
 }
 
 void Expander::AddSetClaims(std::int64_t replicas) {

@@ -72,7 +72,8 @@ class Expander {
   const json::Value& object_;
   const Surroundings& surroundings_;
   ObjectName of_;
-  std::string pods_by_;  // what decides how many pods there are
+  std::vector<std::string> template_refusals_;  // why the object is refused because of its template
+  std::string pods_by_;                         // what decides how many pods there are
   Expansion expansion_;
 };
 

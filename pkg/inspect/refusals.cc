@@ -1,9 +1,13 @@
 #include "pkg/inspect/refusals.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/api/selector.h"
 #include "pkg/quota/core/pod_resources.h"
 #include "pkg/quota/quantity_field.h"
 
@@ -16,19 +20,71 @@ using quota::core::Amounts;
 using quota::core::PodResources;
 using Texts = std::vector<std::string>;
 
+// A name of Kubernetes itself, with or without its prefix.
+bool IsNative(std::string_view name) {
+  return name.find('/') == std::string_view::npos ||
+         name.find("kubernetes.io/") != std::string_view::npos;
+}
+
 // For other resources, requests must equal limits.
 bool MayBeOvercommitted(std::string_view name) {
-  const bool native = name.find('/') == std::string_view::npos || name.find("kubernetes.io/") == 0;
-  return native && !quota::core::IsHugePages(name);
+  return IsNative(name) && !quota::core::IsHugePages(name);
+}
+
+bool IsExtended(std::string_view name) {
+  return !IsNative(name) && !name.starts_with("requests.") &&
+         api::CheckLabelKey("requests." + std::string(name)).empty();
+}
+
+std::string Invalid(const std::string& field, std::string_view value, const std::string& why) {
+  return field + ": Invalid value: " + json::Quote(value) + ": " + why;
 }
 
 std::string Invalid(const std::string& field, const Quantity& value, const std::string& why) {
-  return field + ": Invalid value: \"" + value.ToString() + "\": " + why;
+  return Invalid(field, value.ToString(), why);
+}
+
+// "spec.resources.requests[cpu]".
+std::string KeyIn(std::string field, const std::string& name) {
+  field.append("[").append(name).append("]");
+  return field;
+}
+
+void AddFlawedName(const std::string& field, const std::string& name, Texts& texts) {
+  const bool plain = name.find('/') == std::string::npos;
+  const bool standard = name == "cpu" || name == "memory" || name == "ephemeral-storage" ||
+                        quota::core::IsHugePages(name);
+  if (plain && !standard) {
+    texts.push_back(Invalid(field, name, "must be a standard resource for containers"));
+  } else if (!IsNative(name) && !IsExtended(name)) {
+    texts.push_back(Invalid(field, name, "doesn't follow extended resource name standard"));
+  }
+}
+
+// Checks each amount alone.
+void AddFlawed(const ResourceList& amounts, const std::string& field, Texts& texts) {
+  for (const auto& [name, amount] : amounts) {
+    const std::string of = KeyIn(field, name);
+    AddFlawedName(of, name, texts);
+    if (IsExtended(name) && amount.nanos() % quantity::kNanosPerOne != 0) {
+      texts.push_back(Invalid(of, amount, "must be an integer"));
+    }
+  }
+}
+
+bool Has(const Amounts& amounts, const std::function<bool(std::string_view)>& wanted) {
+  const auto is = [&](const auto& item) { return wanted(item.first); };
+  return std::ranges::any_of(amounts.requests, is) || std::ranges::any_of(amounts.limits, is);
 }
 
 void AddContradictions(const Amounts& amounts, const std::string& field, Texts& texts) {
   for (const auto& [name, request] : amounts.requests) {
     const Quantity* limit = amounts.limits.Find(name);
+    if (limit == nullptr && !MayBeOvercommitted(name)) {
+      texts.push_back(field +
+                      ".limits: Required value: Limit must be set for non overcommitable "
+                      "resources");
+    }
     if (limit == nullptr || request == *limit) continue;
     const std::string of = name + " limit of " + limit->ToString();
     if (!MayBeOvercommitted(name)) {
@@ -39,16 +95,27 @@ void AddContradictions(const Amounts& amounts, const std::string& field, Texts& 
   }
 }
 
+// Checks the resources of one container.
+void AddFlaws(const Amounts& amounts, const std::string& field, Texts& texts) {
+  AddFlawed(amounts.limits, field + ".limits", texts);
+  AddFlawed(amounts.requests, field + ".requests", texts);
+  AddContradictions(amounts, field, texts);
+  const auto basic = [](std::string_view name) { return name == "cpu" || name == "memory"; };
+  if (Has(amounts, quota::core::IsHugePages) && !Has(amounts, basic)) {
+    texts.push_back(field + ": Forbidden: HugePages require cpu or memory");
+  }
+}
+
 // Checks that pod-level resources are at least those of the containers.
-void AddPodLevel(PodResources pod, Texts& texts) {
+void AddPodLevel(PodResources pod, const std::string& spec, Texts& texts) {
   const Amounts own = *std::exchange(pod.pod_level, std::nullopt);
-  AddContradictions(own, "spec.resources", texts);
+  AddContradictions(own, spec + ".resources", texts);
   pod.overhead = {};  // only what containers request is compared
   const Amounts sum = quota::core::TotalOf(pod);
   for (const auto& [name, request] : own.requests) {
     const Quantity of_containers = sum.requests.Get(name);
     if (of_containers <= request) continue;
-    texts.push_back(Invalid("spec.resources.requests[" + name + "]", request,
+    texts.push_back(Invalid(KeyIn(spec + ".resources.requests", name), request,
                             "must be greater than or equal to aggregate container requests of " +
                                 of_containers.ToString()));
   }
@@ -57,24 +124,24 @@ void AddPodLevel(PodResources pod, Texts& texts) {
       const Quantity of_container = pod.containers[i].spec.limits.Get(name);
       if (of_container <= limit) continue;
       const std::string field =
-          "spec.resources.containers[" + std::to_string(i) + "][" + name + "].limits";
+          KeyIn(KeyIn(spec + ".resources.containers", std::to_string(i)), name) + ".limits";
       texts.push_back(Invalid(field, of_container,
                               "must be less than or equal to pod limits of " + limit.ToString()));
     }
   }
 }
 
-Texts ContradictionsIn(const PodResources& pod) {
+// `spec` is the path of the pod's spec.
+Texts ContradictionsIn(const PodResources& pod, const std::string& spec) {
   Texts texts;
   const auto add = [&](const std::vector<quota::core::Container>& containers, const char* list) {
     for (std::size_t i = 0; i < containers.size(); ++i) {
-      const std::string field = std::string(list) + "[" + std::to_string(i) + "].resources";
-      AddContradictions(containers[i].spec, field, texts);
+      AddFlaws(containers[i].spec, spec + list + "[" + std::to_string(i) + "].resources", texts);
     }
   };
-  add(pod.containers, "spec.containers");
-  add(pod.init_containers, "spec.initContainers");
-  if (pod.pod_level) AddPodLevel(pod, texts);
+  add(pod.containers, ".containers");
+  add(pod.init_containers, ".initContainers");
+  if (pod.pod_level) AddPodLevel(pod, spec, texts);
   return texts;
 }
 
@@ -150,7 +217,7 @@ void AddBeyond(const Bounds& bounds, const Amounts& amounts, Texts& texts) {
 }
 
 Texts OfPod(PodResources pod, const std::vector<Bounds>& bounds) {
-  Texts texts = ContradictionsIn(pod);
+  Texts texts = ContradictionsIn(pod, "spec");
   // The server validates an object before LimitRanger checks its bounds.
   if (!texts.empty()) return texts;
   pod.overhead = {};  // LimitRanger leaves it out
@@ -195,6 +262,12 @@ std::vector<std::string> RefusalsOf(const json::Value& object, const std::vector
   auto resources = quota::core::ParsePodResources(object);
   if (!resources || !resources->unread.why.empty()) return {};
   return OfPod(std::move(*resources), bounds);
+}
+
+std::vector<std::string> RefusalsOfTemplate(const json::Value& pod, const std::string& spec) {
+  const auto resources = quota::core::ParsePodResources(pod);
+  if (!resources || !resources->unread.why.empty()) return {};
+  return ContradictionsIn(*resources, spec);
 }
 
 }  // namespace inspect

@@ -1,8 +1,9 @@
 #pragma once
 
-// Refusals of the API server that come before quotas: resources of a pod that contradict each
-// other, and violated bounds of a LimitRange (kubernetes v1.36.3,
-// pkg/apis/core/validation/validation.go and plugin/pkg/admission/limitranger). Pure; any thread.
+// Refusals of the API server that come before quotas: resources of a pod or of a pod template that
+// contradict each other or that there cannot be, and violated bounds of a LimitRange (kubernetes
+// v1.36.3, pkg/apis/core/validation/validation.go and plugin/pkg/admission/limitranger). Pure; any
+// thread.
 
 #include <string>
 #include <vector>
@@ -28,5 +29,9 @@ base::Result<Bounds> ParseBounds(const json::Value& item);
 // if there is none. The object must be as after the mutating plugins. Only pods and
 // PersistentVolumeClaims are checked. Unreadable amounts are ignored here: counting reports them.
 std::vector<std::string> RefusalsOf(const json::Value& object, const std::vector<Bounds>& bounds);
+
+// Returns the reasons to refuse an object because of its pod template. `pod` is a pod as the
+// template describes it, before admission, and `spec` the path of its spec in the object.
+std::vector<std::string> RefusalsOfTemplate(const json::Value& pod, const std::string& spec);
 
 }  // namespace inspect

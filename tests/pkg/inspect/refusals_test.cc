@@ -36,6 +36,30 @@ TEST_CASE("refusals: requests above limits are refused", "[inspect]") {
               "a.b/gpu limit of 2"});
 }
 
+TEST_CASE("refusals: resources that cannot be are refused", "[inspect]") {
+  const auto of = [](const std::string& resources) {
+    return inspect::RefusalsOf(PodWith(resources), {});
+  };
+  const std::string field = "spec.containers[0].resources";
+  const std::string no_limit =
+      field + ".limits: Required value: Limit must be set for non overcommitable resources";
+  CHECK(of("{requests: {nvidia.com/gpu: 1}}") == Texts{no_limit});
+  CHECK(of("{requests: {cpu: 1, hugepages-2Mi: 2Mi}}") == Texts{no_limit});
+  CHECK(of("{limits: {nvidia.com/gpu: 500m}}") ==
+        Texts{field + ".limits[nvidia.com/gpu]: Invalid value: \"500m\": must be an integer"});
+  CHECK(of("{limits: {gpu: 1}}") ==
+        Texts{field + ".limits[gpu]: Invalid value: \"gpu\": must be a standard resource for "
+                      "containers"});
+  CHECK(of("{limits: {requests.a.b/gpu: 1}}") ==
+        Texts{field + ".limits[requests.a.b/gpu]: Invalid value: \"requests.a.b/gpu\": doesn't "
+                      "follow extended resource name standard"});
+  CHECK(of("{limits: {hugepages-2Mi: 2Mi}}") ==
+        Texts{field + ": Forbidden: HugePages require cpu or memory"});
+  CHECK(of("{limits: {nvidia.com/gpu: 1, cpu: 500m, hugepages-2Mi: 2Mi, ephemeral-storage: 1Gi}, "
+           "requests: {memory: 1Gi, node.kubernetes.io/x: 500m}}")
+            .empty());
+}
+
 TEST_CASE("refusals: pod-level resources below those of the containers are refused", "[inspect]") {
   CHECK(inspect::RefusalsOf(
             PodWith("{requests: {memory: 3Gi}}", "  resources: {requests: {memory: 1Gi}}\n"), {}) ==

@@ -76,6 +76,45 @@ TEST_CASE("workload: each kind is expanded into the objects of its controller", 
   CHECK(Pieces(Expand(Yaml(Workload(row.kind, row.spec)), around)) == row.pieces);
 }
 
+TEST_CASE("workload: a template that the server refuses is refused without pods, too",
+          "[inspect]") {
+  const std::string kind = GENERATE("Deployment", "CronJob");
+  const std::string path =
+      kind == "CronJob" ? "spec.jobTemplate.spec.template.spec" : "spec.template.spec";
+  const std::string pods =
+      "template: {spec: {containers: [{name: c, resources: {requests: "
+      "{nvidia.com/gpu: 1}}}]}}";
+  const auto object = [&](bool none) {
+    return kind == "CronJob"
+               ? Yaml(
+                     "{apiVersion: batch/v1, kind: CronJob, metadata: {name: w}, spec: {suspend: " +
+                     std::string(none ? "true" : "false") + ", jobTemplate: {spec: {" + pods +
+                     "}}}}")
+               : Yaml(
+                     "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w}, spec: "
+                     "{replicas: " +
+                     std::string(none ? "0" : "1") + ", " + pods + "}}");
+  };
+  const std::vector<std::string> refusals{path +
+                                          ".containers[0].resources.limits: Required value: "
+                                          "Limit must be set for non overcommitable "
+                                          "resources"};
+  for (const bool none : {true, false}) {
+    const auto expansion = Expand(object(none), {});
+    REQUIRE(expansion.has_value());
+    for (const auto& piece : expansion->pieces) CHECK(piece.refusals == refusals);
+  }
+  const auto job = Expand(
+      Yaml("{apiVersion: batch/v1, kind: Job, metadata: {name: w}, spec: {managedBy: a.b/c, " +
+           pods + "}}"),
+      {});
+  REQUIRE(job.has_value());
+  CHECK_FALSE(job->pieces.front().refusals.empty());
+  const auto change = ExpandChange(object(true), object(true), {});
+  REQUIRE(change.has_value());
+  CHECK(change->pieces.front().refusals == refusals);
+}
+
 TEST_CASE("workload: a CronJob is counted with one run, a suspended one without", "[inspect]") {
   const std::string head =
       "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c, namespace: a}\nspec:\n";
