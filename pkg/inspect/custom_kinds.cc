@@ -87,12 +87,11 @@ bool IsMaker(std::string_view group, std::string_view kind) {
 
 bool MayMakeMore(const Value& object) {
   const std::string group = GroupOf(api::ApiVersion(object));
-  // What Karmada makes of its bindings is in other namespaces.
-  if (group == "work.karmada.io") return false;
+  // What Karmada makes of its bindings is in other namespaces. VerticalPodAutoscalers resize pods.
+  if (group == "work.karmada.io" || group == "autoscaling.k8s.io") return false;
   if (IsMaker(group, api::Kind(object))) return true;
-  const bool custom = group.find('.') != std::string::npos && !group.ends_with(".k8s.io");
   const Value* spec = object.At({"spec"});
-  if (custom) return spec != nullptr && MentionsPods(*spec);
+  if (IsCustomGroup(group)) return spec != nullptr && MentionsPods(*spec);
   return object.At({"spec", "template", "spec", "containers"}) != nullptr ||
          object.At({"spec", "replicas"}) != nullptr;
 }

@@ -1,6 +1,7 @@
 #include "pkg/inspect/owners.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/base/text.h"
@@ -26,7 +27,31 @@ std::string GroupOf(std::string_view api_version) {
 }
 
 bool IsCustomGroup(std::string_view group) {
-  return group.find('.') != std::string_view::npos && !group.ends_with(".k8s.io");
+  // A group without a dot cannot be one of a CustomResourceDefinition.
+  if (group.find('.') == std::string_view::npos) return false;
+  constexpr std::string_view kBuiltIn[] = {"admissionregistration.k8s.io",
+                                           "apiextensions.k8s.io",
+                                           "apiregistration.k8s.io",
+                                           "authentication.k8s.io",
+                                           "authorization.k8s.io",
+                                           "certificates.k8s.io",
+                                           "coordination.k8s.io",
+                                           "custom.metrics.k8s.io",
+                                           "discovery.k8s.io",
+                                           "events.k8s.io",
+                                           "external.metrics.k8s.io",
+                                           "flowcontrol.apiserver.k8s.io",
+                                           "imagepolicy.k8s.io",
+                                           "internal.apiserver.k8s.io",
+                                           "metrics.k8s.io",
+                                           "networking.k8s.io",
+                                           "node.k8s.io",
+                                           "rbac.authorization.k8s.io",
+                                           "resource.k8s.io",
+                                           "scheduling.k8s.io",
+                                           "storage.k8s.io",
+                                           "storagemigration.k8s.io"};
+  return std::ranges::find(kBuiltIn, group) == std::end(kBuiltIn);
 }
 
 std::string ObjectName::ToString() const {

@@ -26,7 +26,8 @@ struct ObjectName {
 
 // The group of "apps/v1"; "" of "v1".
 std::string GroupOf(std::string_view api_version);
-// True for a group that is not of Kubernetes itself.
+// True for a group that kube-apiserver does not serve itself. Others may end in .k8s.io, too:
+// sparkoperator.k8s.io.
 bool IsCustomGroup(std::string_view group);
 
 // The content of an ownerReference.

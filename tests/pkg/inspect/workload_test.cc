@@ -163,9 +163,15 @@ TEST_CASE("workload: what operators make of a custom kind is unknown", "[inspect
   CHECK(unknown("gateway.networking.k8s.io/v1", "Gateway"));
   CHECK(unknown("monitoring.coreos.com/v1", "Prometheus"));
   CHECK(unknown("tekton.dev/v1", "PipelineRun"));
+  CHECK(unknown("sparkoperator.k8s.io/v1beta2", "SparkApplication", "{executor: {instances: 20}}"));
   CHECK_FALSE(unknown("monitoring.coreos.com/v1", "ServiceMonitor"));
   CHECK_FALSE(unknown("networking.istio.io/v1", "VirtualService"));
-  CHECK_FALSE(unknown("gateway.networking.k8s.io/v1", "HTTPRoute"));
+  CHECK_FALSE(unknown("gateway.networking.k8s.io/v1", "HTTPRoute",
+                      "{rules: [{backendRefs: [{name: web, port: 80, weight: 1}]}]}"));
+  CHECK_FALSE(unknown("snapshot.storage.k8s.io/v1", "VolumeSnapshot",
+                      "{source: {persistentVolumeClaimName: data}}"));
+  CHECK_FALSE(unknown("autoscaling.k8s.io/v1", "VerticalPodAutoscaler",
+                      "{updatePolicy: {minReplicas: 2}}"));
   CHECK_FALSE(unknown("example.org/v1", "Disk", "{size: 5Gi}"));
 }
 
