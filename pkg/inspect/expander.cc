@@ -149,8 +149,23 @@ base::Result<void> Expander::AddPods(const Value& pod_template, std::int64_t cou
   return {};
 }
 
+base::Result<void> Expander::AddEnded(const Value& pod_template, std::int64_t count,
+                                      const std::string& by) {
+  if (count <= 0) return {};
+  auto pod = NewPod(pod_template);
+  if (!pod) return pod.error();
+  // Device claims are deleted when the pod ends.
+  for (Value& claim : VolumeClaimsOf(*pod, surroundings_.defaults)) {
+    Add(std::move(claim), count, {"PersistentVolumeClaim", "its pods"});
+  }
+  pod->Make({"status", "phase"}) = "Succeeded";  // such pods are objects, but use nothing else
+  Add(std::move(*pod), count, {"pod", by});
+  return {};
+}
+
 base::Result<void> Expander::AddItself() {
   Value whole = object_;
+  template_refusals_ = TemplateRefusals(whole);
   if (Is(whole, kPod)) {
     auto pod = AdmittedPod(std::move(whole), surroundings_.defaults);
     if (!pod) return pod.error().Wrap(of_.ToString());
@@ -165,7 +180,6 @@ base::Result<void> Expander::AddItself() {
     whole = AdmittedClaim(std::move(whole), surroundings_.defaults);
   } else if (Is(whole, kPodGroup)) {
     auto claims = ClaimsOf(whole);
-  template_refusals_ = TemplateRefusals(whole);
     if (!claims) return claims.error();
     if (!claims->empty()) {
       Note("its claims are counted once for all its pods (feature gate DRAWorkloadResourceClaims)");
@@ -213,15 +227,16 @@ base::Result<void> Expander::AddRun(bool is_new) {
   Add(job, finished, {"Job", "its history limits"});
   Note("counted with one run at a time");
   const auto plan = PodsOf(job, surroundings_.nodes_for);
-  if (!plan) return {};
+  if (!plan) {
+    NoteUncounted("the pods of its Jobs are not counted: " +
+                  std::string(job.StringAt({"spec", "managedBy"})) + " makes them");
+    return {};
+  }
   if (auto added = AddPods(plan->pod_template, plan->count, "one run"); !added) return added;
-  auto objects = PodWithClaims(plan->pod_template);
-  if (!objects) return objects.error();
-  Value done = std::move(objects->back());
-  done.Make({"status", "phase"}) = "Succeeded";  // such pods are objects, but use nothing else
-  Add(std::move(done), finished * NumberAt(job, {"spec", "completions"}, plan->count),
-      {"pod", "its history limits"});
-  return {};
+  if (auto added = AddEnded(plan->pod_template, plan->ended, "one run"); !added) return added;
+  return AddEnded(plan->pod_template,
+                  finished * NumberAt(job, {"spec", "completions"}, plan->count),
+                  "its history limits");
 }
 
 void Expander::AddEndpoints(const Value& service) {

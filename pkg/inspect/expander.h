@@ -35,6 +35,9 @@ class Expander {
   // missing.
   base::Result<void> AddPods(const json::Value& pod_template, std::int64_t count,
                              const std::string& by = "");
+  // Adds pods that have ended, but stay, with their volume claims. Errors: the same.
+  base::Result<void> AddEnded(const json::Value& pod_template, std::int64_t count,
+                              const std::string& by);
   // Adds the object of the manifest itself, if it is new. Errors: the same.
   base::Result<void> AddItself();
   // Adds the change of the stored object to `whole`.

@@ -27,15 +27,23 @@ bool IsFinished(const Value& job) {
   });
 }
 
-// The number of pods that run at once. Pods that succeeded are not created again.
-std::int64_t PodsOfJob(const Value& job) {
-  if (FlagAt(job, {"spec", "suspend"}) || IsFinished(job)) return 0;
-  const std::int64_t parallelism = NumberAt(job, {"spec", "parallelism"}, 1);
+// True if another controller than that of Jobs creates the pods.
+bool IsManagedByOther(const Value& job) {
+  const std::string_view manager = job.StringAt({"spec", "managedBy"});
+  return !manager.empty() && manager != "kubernetes.io/job-controller";
+}
+
+// Sets the numbers of pods. Those that succeeded already are not created again.
+void PlanJob(const Value& job, PodPlan& plan) {
+  if (FlagAt(job, {"spec", "suspend"}) || IsFinished(job)) return;
+  plan.count = std::max<std::int64_t>(0, NumberAt(job, {"spec", "parallelism"}, 1));
   const Value* completions = job.At({"spec", "completions"});
-  if (completions == nullptr || !completions->AsInt64())
-    return std::max<std::int64_t>(0, parallelism);
-  const std::int64_t left = *completions->AsInt64() - NumberAt(job, {"status", "succeeded"}, 0);
-  return std::clamp<std::int64_t>(left, 0, std::max<std::int64_t>(0, parallelism));
+  if (completions == nullptr || !completions->AsInt64()) return;
+  const std::int64_t left = std::max<std::int64_t>(
+      0, *completions->AsInt64() - NumberAt(job, {"status", "succeeded"}, 0));
+  plan.count = std::min(plan.count, left);
+  // With a parallelism of 0 nothing is created.
+  if (plan.count > 0) plan.ended = left - plan.count;
 }
 
 // Reads an amount or a share of the replicas, such as maxSurge.
@@ -60,7 +68,8 @@ std::optional<PodPlan> PodsOf(const Value& object, const NodeCounter& nodes_for)
       Is(object, kReplicationController)) {
     plan.count = replicas;
   } else if (Is(object, kJob)) {
-    plan.count = PodsOfJob(object);
+    if (IsManagedByOther(object)) return std::nullopt;
+    PlanJob(object, plan);
   } else if (Is(object, kDaemonSet) && nodes_for) {
     const Value* spec = plan.pod_template.At({"spec"});
     plan.count = nodes_for(spec == nullptr ? Value(Object()) : *spec);

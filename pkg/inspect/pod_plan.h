@@ -19,6 +19,9 @@ using NodeCounter = std::function<std::int64_t(const json::Value& pod_spec)>;
 struct PodPlan {
   json::Value pod_template;
   std::int64_t count = 0;
+  // Pods of a Job that will have ended when the last `count` of them run. They stay until the Job
+  // is deleted.
+  std::int64_t ended = 0;
 };
 std::optional<PodPlan> PodsOf(const json::Value& object, const NodeCounter& nodes_for);
 // Like PodsOf(), also for other kinds with a pod template, such as kinds of operators. For a

@@ -48,6 +48,8 @@ base::Result<Expansion> Expand(const Value& object, const Surroundings& surround
     if (auto added = expander.AddPods(plan->pod_template, plan->count); !added)
       return added.error();
   }
+    auto ended = expander.AddEnded(plan->pod_template, plan->ended, "its completions");
+    if (!ended) return ended.error();
   if (EndsAsHook(object)) expander.EndHook();
   return expander.Take();
 }

@@ -227,7 +227,8 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
     return IsContained(SpecOf(object), SpecOf(stored)) && apply.Keeps({"spec"});
   };
   if (Is(object, kCronJob) && !same()) {
-    if (auto added = expander.AddRun(false); !added) return added.error();
+    const bool resumed = FlagAt(stored, {"spec", "suspend"}) && !FlagAt(whole, {"spec", "suspend"});
+    if (auto added = expander.AddRun(resumed); !added) return added.error();
   }
   if (HasEndpoints(whole) && !HasEndpoints(stored)) expander.AddEndpoints(whole);
   auto before = PodsOf(stored, surroundings.nodes_for);
@@ -242,6 +243,9 @@ base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
     if (!added) return added.error();
     return expander.Take();
   }
+  auto ended =
+      expander.AddEnded(after->pod_template, after->ended - before->ended, "its completions");
+  if (!ended) return ended.error();
   before->count = PresentPods(stored).value_or(before->count);
   if (Is(object, kStatefulSet)) expander.AddSetClaims(after->count);
   const Change change = ChangeOf(std::move(*before), std::move(*after), whole, apply);

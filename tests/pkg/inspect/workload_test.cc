@@ -68,7 +68,8 @@ TEST_CASE("workload: each kind is expanded into the objects of its controller", 
       Row{"DaemonSet", "", "DaemonSet, ControllerRevision, Pod×4"}, Row{"Job", "", "Job, Pod"},
       Row{"Job", "  parallelism: 3\n", "Job, Pod×3"},
       Row{"Job", "  parallelism: 3\n  completions: 2\n", "Job, Pod×2"},
-      Row{"Job", "  parallelism: 3\n  completions: 9\n", "Job, Pod×3"},
+      Row{"Job", "  parallelism: 3\n  completions: 9\n", "Job, Pod×3, Pod×6"},
+      Row{"Job", "  parallelism: 0\n  completions: 9\n", "Job"},
       Row{"Job", "  suspend: true\n", "Job"});
   Surroundings around{.nodes_for = [](const json::Value&) { return 4; },
                       .claims = {"data-w-1", "data-w-7", "data-other-0"}};
@@ -173,6 +174,51 @@ TEST_CASE("workload: what operators make of a custom kind is unknown", "[inspect
   CHECK_FALSE(unknown("autoscaling.k8s.io/v1", "VerticalPodAutoscaler",
                       "{updatePolicy: {minReplicas: 2}}"));
   CHECK_FALSE(unknown("example.org/v1", "Disk", "{size: 5Gi}"));
+}
+
+TEST_CASE("workload: pods of a Job that ended stay with their volume claims", "[inspect]") {
+  const std::string pods =
+      "template: {spec: {containers: [{name: c}], volumes: [{name: v, ephemeral: "
+      "{volumeClaimTemplate: {spec: {}}}}]}}";
+  const auto job = [&](const std::string& spec) {
+    return Yaml("{apiVersion: batch/v1, kind: Job, metadata: {name: j}, spec: {" + spec +
+                "parallelism: 2, completions: 20, " + pods + "}}");
+  };
+  const std::string all = "PersistentVolumeClaim×2, Pod×2, PersistentVolumeClaim×18, Pod×18";
+  const auto expansion = Expand(job(""), {});
+  CHECK(Pieces(expansion) == "Job, " + all);
+  CHECK(expansion->pieces.back().object.StringAt({"status", "phase"}) == "Succeeded");
+  SECTION("a stored Job makes them anyway, unless it is suspended") {
+    CHECK(Pieces(ExpandChange(job(""), job(""), {})) == "Job stored");
+    CHECK(Pieces(ExpandChange(job("suspend: false, "), job("suspend: true, "), {})) ==
+          "Job stored, PersistentVolumeClaim×18, Pod×18, PersistentVolumeClaim×2, Pod×2");
+  }
+  SECTION("also in the history of a CronJob, which a suspended one lacks") {
+    const auto cron = [&](const std::string& suspend) {
+      return Yaml("{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {suspend: " +
+                  suspend + ", jobTemplate: {spec: {" + pods + "}}}}");
+    };
+    const std::string run =
+        "Job, Job×4, PersistentVolumeClaim, Pod, PersistentVolumeClaim×4, Pod×4";
+    CHECK(Pieces(Expand(cron("false"), {})) == "CronJob, " + run);
+    CHECK(Pieces(ExpandChange(cron("false"), cron("true"), {})) == "CronJob stored, " + run);
+  }
+}
+
+TEST_CASE("workload: what another controller makes of a Job is unknown", "[inspect]") {
+  const auto expansion = [](const std::string& manager) {
+    return Expand(Yaml(Workload("Job", "  managedBy: " + manager + "\n")), {});
+  };
+  const auto other = expansion("kueue.x-k8s.io/multikueue");
+  CHECK(Pieces(other) == "Job");
+  CHECK(other->uncounted.size() == 1);
+  CHECK(Pieces(expansion("kubernetes.io/job-controller")) == "Job, Pod");
+  const auto cron = Expand(Yaml("{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: "
+                                "{jobTemplate: {spec: {managedBy: a.b/c, template: {spec: "
+                                "{containers: [{name: c}]}}}}}}"),
+                           {});
+  CHECK(Pieces(cron) == "CronJob, Job, Job×4");
+  CHECK(cron->uncounted.size() == 1);
 }
 
 TEST_CASE("workload: a CronJob keeps as many finished Jobs as it says", "[inspect]") {
