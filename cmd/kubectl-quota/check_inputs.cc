@@ -11,6 +11,7 @@
 #include "pkg/base/text.h"
 #include "pkg/inspect/helm.h"
 #include "pkg/inspect/owners.h"
+#include "pkg/inspect/workload_kinds.h"
 
 namespace kubectl_quota {
 namespace {
@@ -107,8 +108,7 @@ class Scopes {
   std::map<std::pair<std::string, std::string>, bool> defined_;
 };
 
-// Deletes what a server drops from a new object, as exports (`kubectl get -o yaml`) have it. Owners
-// are not of the cluster that it comes from, either.
+// Deletes what a server drops from a new object, as exports (`kubectl get -o yaml`) have it.
 void DropServerFields(json::Value& object) {
   if (!object.IsObject()) return;
   object.AsObject()->Erase("status");
@@ -116,8 +116,44 @@ void DropServerFields(json::Value& object) {
   json::Object& metadata = *object.Make({"metadata"}).AsObject();
   for (const char* member :
        {"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
-        "deletionGracePeriodSeconds", "ownerReferences", "managedFields", "selfLink"}) {
+        "deletionGracePeriodSeconds", "managedFields", "selfLink"}) {
     metadata.Erase(member);
+  }
+}
+
+// True for a kind of which what its controller makes is counted with it.
+bool IsMaker(const json::Value& object) {
+  constexpr inspect::WorkloadKind kMakers[] = {inspect::kDeployment,
+                                               inspect::kReplicaSet,
+                                               inspect::kStatefulSet,
+                                               inspect::kDaemonSet,
+                                               inspect::kJob,
+                                               inspect::kCronJob,
+                                               inspect::kReplicationController,
+                                               inspect::kPod,
+                                               inspect::kService};
+  return std::ranges::any_of(kMakers, [&](const auto& kind) { return inspect::Is(object, kind); });
+}
+
+// Drops what a controller makes of another one of the manifests, as exports have both, and then the
+// owners: what they refer to is of the cluster that the export comes from.
+void DropMade(std::vector<Manifest>& manifests) {
+  std::set<inspect::ObjectName> makers;
+  for (const Manifest& manifest : manifests) {
+    if (IsMaker(manifest.object)) makers.insert(inspect::NameOf(manifest.object));
+  }
+  std::erase_if(manifests, [&](const Manifest& manifest) {
+    const auto owners = manifest.object.ArrayAt({"metadata", "ownerReferences"});
+    return std::ranges::any_of(owners, [&](const json::Value& owner) {
+      const inspect::ObjectName name{base::ToLower(api::Kind(owner)),
+                                     inspect::GroupOf(api::ApiVersion(owner)),
+                                     std::string(owner.StringAt({"name"}))};
+      return inspect::FlagAt(owner, {"controller"}) && makers.contains(name);
+    });
+  });
+  for (Manifest& manifest : manifests) {
+    if (manifest.object.At({"metadata", "ownerReferences"}) == nullptr) continue;
+    manifest.object.Make({"metadata"}).AsObject()->Erase("ownerReferences");
   }
 }
 
@@ -189,6 +225,7 @@ base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std
   }
   for (auto& [name, group] : groups) {
     DropRepeated(group);
+    DropMade(group);
     std::ranges::stable_sort(
         group, {}, [](const Manifest& manifest) { return inspect::HelmPhaseOf(manifest.object); });
   }

@@ -34,7 +34,7 @@ void AddClasses(const std::vector<json::Value>& usage_classes, std::vector<Sourc
 
 // Notes the objects of which there are several manifests.
 void NoteRepeated(const std::vector<inspect::Manifest>& manifests, std::vector<std::string>& notes);
-// Adds the pods of the manifests, by their labels: Surroundings::labelled.
+// Adds what one manifest tells for others: inspect::AddLabelled().
 void AddLabelled(const std::vector<inspect::Manifest>& manifests,
                  inspect::Surroundings& surroundings);
 // Notes the Secret in which Helm stores a release, if a quota limits Secrets.

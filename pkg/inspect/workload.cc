@@ -13,6 +13,7 @@ void AddLabelled(const Value& object, Surroundings& surroundings) {
   if (Is(object, kPodGroup)) {
     surroundings.pod_groups.insert_or_assign(std::string(api::Name(object)), object);
   }
+  if (Is(object, kClaim)) surroundings.claims.emplace(api::Name(object));
   const bool pod = Is(object, kPod);
   const auto plan =
       pod ? std::optional(PodPlan{.pod_template = object, .count = 1})
@@ -47,9 +48,9 @@ base::Result<Expansion> Expand(const Value& object, const Surroundings& surround
   if (!held_back) {
     if (auto added = expander.AddPods(plan->pod_template, plan->count); !added)
       return added.error();
-  }
     auto ended = expander.AddEnded(plan->pod_template, plan->ended, "its completions");
     if (!ended) return ended.error();
+  }
   if (EndsAsHook(object)) expander.EndHook();
   return expander.Take();
 }

@@ -34,7 +34,7 @@ struct Expansion {
 struct Surroundings {
   Defaults defaults;
   NodeCounter nodes_for;
-  std::set<std::string> claims;  // names of the namespace's PersistentVolumeClaims
+  std::set<std::string> claims;  // names of PersistentVolumeClaims, stored or in the manifests
   // Why the server creates nothing in the namespace, for example because it does not exist; "" if
   // it does.
   std::string closed = {};
@@ -52,8 +52,8 @@ struct Surroundings {
   std::optional<Propagation> propagation = {};
 };
 
-// Adds the pods of the object, which Services may select, or a PodGroup. Call when nodes and
-// autoscalers are known.
+// Adds the pods of the object, which Services may select, or a PodGroup, or a claim, which a
+// StatefulSet may take over. Call when nodes and autoscalers are known.
 void AddLabelled(const json::Value& object, Surroundings& surroundings);
 
 // True if the labels have all the wanted ones. False if `wanted` is not an object.

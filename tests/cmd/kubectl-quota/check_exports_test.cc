@@ -39,6 +39,65 @@ TEST_CASE("check: a new object has no status and nothing else that a server sets
                               Contains("requests.storage   0        1Gi     1Gi     9Gi     yes"));
 }
 
+TEST_CASE("check: what a controller makes of an exported object is counted with it",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string spec = "template: {spec: {containers: [{name: c}]}}";
+  const auto owned = [](const std::string& version, const std::string& kind,
+                        const std::string& name) {
+    return "ownerReferences: [{apiVersion: " + version + ", kind: " + kind + ", name: " + name +
+           ", uid: x, controller: true}]";
+  };
+  const std::string deployment =
+      "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: w}, spec: {replicas: 2, " +
+      spec + "}}\n";
+  const std::string set = "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: w-1, " +
+                          owned("apps/v1", "Deployment", "w") + "}, spec: {replicas: 2, " + spec +
+                          "}}\n";
+  const auto pod = [&](const std::string& name) {
+    return "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", " +
+           owned("apps/v1", "ReplicaSet", "w-1") + "}, spec: {containers: [{name: c}]}}\n";
+  };
+  const auto asked = [&](const std::string& files, const std::string& pods,
+                         const std::string& sets) {
+    const Told told = plugin.CheckFiles(files, "{pods: 9, count/replicasets.apps: 9}");
+    CHECK_THAT(told.output, Contains("pods                     0        " + pods + "   ") &&
+                                Contains("count/replicasets.apps   0        " + sets + "   "));
+  };
+  asked(pod("a") + set + pod("b") + deployment, "2", "1");
+  asked(set + pod("a"), "2", "1");
+  CHECK_THAT(plugin.CheckFiles(pod("a") + pod("b"), "{pods: 9}").output,
+             Contains("pods       0        2   "));
+  SECTION("but not of an object whose controller is not known") {
+    const std::string custom =
+        "---\n{apiVersion: x.io/v1, kind: Web, metadata: {name: w}, spec: {a: b}}\n---\n"
+        "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: w-1, " +
+        owned("x.io/v1", "Web", "w") + "}, spec: {replicas: 2, " + spec + "}}\n";
+    asked(custom, "2", "1");
+  }
+}
+
+TEST_CASE("check: a StatefulSet takes over the claims of the files", "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string claim_spec = "spec: {resources: {requests: {storage: 1Gi}}}";
+  const std::string set =
+      "---\n{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {replicas: 2, "
+      "template: {spec: {containers: [{name: c}]}}, volumeClaimTemplates: [{metadata: {name: "
+      "data}, " +
+      claim_spec + "}]}}\n";
+  const auto claim = [&](const std::string& name) {
+    return "---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: " + name + "}, " +
+           claim_spec + "}\n";
+  };
+  const auto asked = [&](const std::string& files) {
+    return plugin.CheckFiles(files, "{persistentvolumeclaims: 2, requests.storage: 2Gi}").code;
+  };
+  CHECK(asked(set) == 0);
+  CHECK(asked(set + claim("data-db-1") + claim("data-db-0")) == 0);
+  CHECK(asked(claim("data-db-0") + set) == 0);
+  CHECK(asked(claim("other") + set) == 1);
+}
+
 TEST_CASE("check: of several manifests for one object the last one stands", "[kubectl-quota]") {
   Plugin plugin;
   const std::string thrice = ConfigMap("{name: a}") + ConfigMap("{name: a, namespace: shop}") +
