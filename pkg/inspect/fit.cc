@@ -23,6 +23,15 @@ quota::Quota Roomy(const quota::Quota& quota) {
   return roomy;
 }
 
+// A changed limit is in force a moment after the change, so the smaller one counts meanwhile.
+void Tighten(quota::Quota& quota) {
+  if (LimitsOf(quota) == quota.hard) return;
+  for (const auto& [name, limit] : quota.hard) {
+    const quota::Quantity* enforced = quota.status.hard.Find(name);
+    quota.status.hard.Set(name, enforced == nullptr ? limit : std::min(limit, *enforced));
+  }
+}
+
 base::Error Unread(const quota::ObjectFacts& facts) {
   return {.code = base::ErrorCode::kMalformed, .message = facts.flaw};
 }
@@ -146,6 +155,7 @@ FitBook::FitBook(std::vector<quota::Quota> quotas, Reached reached, std::string 
     places_.push_back(std::move(place));
   }
   asked_.resize(quotas_.size());
+  std::ranges::for_each(quotas_, Tighten);
   for (const quota::Quota& quota : quotas_) roomy_.push_back(Roomy(quota));
 }
 

@@ -80,7 +80,8 @@ struct Objection {
 class FitBook {
  public:
   // `quotas` are those of one API in one namespace, `reached` the ClusterQuotas that limit it.
-  // `kind` is that of the quotas for tables, "" for Kubernetes' own.
+  // `kind` is that of the quotas for tables, "" for Kubernetes' own. Of a limit that is not in
+  // force yet and the one that is, the smaller one counts.
   explicit FitBook(std::vector<quota::Quota> quotas, Reached reached = {}, std::string kind = {});
 
   [[nodiscard]] const std::vector<quota::Quota>& quotas() const { return quotas_; }

@@ -174,6 +174,24 @@ TEST_CASE("fit: what an update frees is there for the pieces after it", "[inspec
   CHECK(table(false) == "compute   requests.cpu   2   1   3   2   no, lacks 1\n");
 }
 
+TEST_CASE("fit: of a limit that is changed just now the smaller one counts", "[inspect]") {
+  const auto table = [](const char* before, const char* after) {
+    quota::Quota quota = QuotaOf("compute", before, R"({"requests.cpu": "2"})");
+    quota.hard = quota::ResourceList(QuotaOf("compute", after, "{}").hard);
+    FitBook book({quota});
+    REQUIRE(book.Add({&Pods(), nullptr}, PodPiece(R"({"cpu": "1"})"), kThen).has_value());
+    return Table(book);
+  };
+  const std::string refused = "compute   requests.cpu   2   1   3   2   no, lacks 1\n";
+  CHECK(table(R"({"requests.cpu": "2"})", R"({"requests.cpu": "4"})") == refused);
+  CHECK(table(R"({"requests.cpu": "4"})", R"({"requests.cpu": "2"})") == refused);
+  // Removed, or new and not counted yet.
+  CHECK(table(R"({"requests.cpu": "2"})", R"({"secrets": "4"})") == refused);
+  CHECK(table(R"({"requests.cpu": "4"})", R"({"requests.cpu": "4", "pods": "1"})") ==
+        "compute   pods           -   1   1   1   not counted yet\n"
+        "compute   requests.cpu   2   1   3   4   yes\n");
+}
+
 TEST_CASE("fit: a limit that is already exceeded does not refuse other names", "[inspect]") {
   FitBook book({QuotaOf("compute", R"({"pods": "9", "requests.cpu": "1"})",
                         R"({"pods": "2", "requests.cpu": "3"})")});
