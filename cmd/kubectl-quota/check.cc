@@ -106,6 +106,7 @@ base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, insp
   if (books.quotas().empty()) {
     checked.unknown.push_back("no quota of the files is for namespace " + ns);
   }
+  std::ranges::move(inputs.UntoldIn(ns), std::back_inserter(checked.unknown));
   const ApiBook& core = books.core();
   inspect::Surroundings surroundings = inputs.SurroundingsOf();
   surroundings.claim_templates = TemplatesIn(manifests, core.api, core.book.quotas());
@@ -137,13 +138,23 @@ base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, insp
   return {};
 }
 
-base::Result<Checked> CheckFiles(const Options& options, base::WallTime now,
+// Warns of namespaces for which --limitrange-file has nothing.
+void WarnOfLimitRanges(const Options& options, const OfflineInputs& inputs, Terminal& terminal) {
+  if (options.check.limit_range_files.empty()) return;
+  for (const auto& [ns, manifests] : inputs.manifests) {
+    if (!inputs.LimitRangesOf(ns).empty()) continue;
+    terminal.Warn("no LimitRange in what --limitrange-file names is for namespace " + ns);
+  }
+}
+
+base::Result<Checked> CheckFiles(const Options& options, Terminal& terminal, base::WallTime now,
                                  const AskLabels& ask_labels) {
   auto inputs = ReadOffline(options);
   if (!inputs) return inputs.error();
   if (auto complete = CompleteLabels(*inputs, ask_labels); !complete) return complete.error();
   inspect::Forest forest(std::move(inputs->cluster_quotas));
-  Checked checked;
+  WarnOfLimitRanges(options, *inputs, terminal);
+  Checked checked{.unknown = inputs->doubts};
   for (const auto& [ns, manifests] : inputs->manifests) {
     auto added = CheckSpace(*inputs, ns, forest, now, checked);
     if (!added) return added.error();
@@ -191,7 +202,7 @@ base::Task<Outcome> Check(Session& session) {
 
 Outcome CheckOffline(const Options& options, Terminal& terminal, base::WallTime now,
                      const AskLabels& ask_labels) {
-  auto checked = CheckFiles(options, now, ask_labels);
+  auto checked = CheckFiles(options, terminal, now, ask_labels);
   if (!checked) return checked.error();
   const inspect::TableStyle style{.titles = options.headers, .colours = terminal.traits().colours};
   return ShowChecked(terminal, options, style, std::move(*checked));

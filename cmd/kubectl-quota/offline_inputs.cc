@@ -8,9 +8,10 @@
 #include "cmd/kubectl-quota/manifest_files.h"
 #include "cmd/kubectl-quota/usage_names.h"
 #include "pkg/api/object_meta.h"
+#include "pkg/base/text.h"
 #include "pkg/config/yaml.h"
 #include "pkg/inspect/apply.h"
-#include "pkg/quota/cluster/cluster_quota.h"
+#include "pkg/inspect/forest.h"
 #include "pkg/quota/quantity_field.h"
 
 namespace kubectl_quota {
@@ -18,39 +19,6 @@ namespace {
 
 using inspect::Is;
 using inspect::Manifest;
-
-// Sets the usage of names without a count to zero.
-void CountRest(quota::Quota& quota) {
-  for (const auto& [name, limit] : quota.hard) {
-    if (quota.status.used.Find(name) == nullptr) quota.status.used.Set(name, {});
-  }
-}
-
-std::vector<FileQuotas> NoQuotas() {
-  std::vector<FileQuotas> none;
-  for (ServedQuotaApi& api : KnownQuotaApis()) none.push_back({.of = std::move(api)});
-  return none;
-}
-
-// Returns the place of the object if it is a quota, but no ClusterQuota; nullptr if it is not.
-FileQuotas* QuotasLike(const json::Value& object, std::vector<FileQuotas>& all) {
-  const auto found = std::ranges::find_if(
-      all, [&](const FileQuotas& own) { return Is(object, QuotaKindOf(own.of.api)); });
-  return found == all.end() ? nullptr : &*found;
-}
-
-// Returns the quota of a file of quotas, with the usage in its status. `of` is null for a
-// ClusterQuota. Errors: as QuotaOf().
-base::Result<quota::Quota> CountedQuotaOf(const json::Value& object, const FileQuotas* of) {
-  auto quota = of == nullptr ? ClusterQuotaOf(object) : QuotaOf(object, {}, of->of.api.form);
-  if (!quota) return quota;
-  const json::Value* used = object.At({"status", "used"});
-  auto amounts = quota::ResourceListFrom(used, "status.used");
-  if (!amounts) return amounts.error();
-  quota->status.used = std::move(*amounts);
-  CountRest(*quota);
-  return quota;
-}
 
 // Returns the labels of all namespaces after those of the manifests are applied over the `stored`.
 LabelsByNamespace LabelsAfter(const ManifestsByNamespace& manifests,
@@ -66,36 +34,6 @@ LabelsByNamespace LabelsAfter(const ManifestsByNamespace& manifests,
     }
   }
   return labels;
-}
-
-struct ReadQuotaFiles {
-  std::vector<FileQuotas> quotas = NoQuotas();
-  std::vector<quota::Quota> cluster_quotas;
-  std::map<std::string, json::Value> namespaces;
-  ClusterPolicies policies;
-};
-
-base::Result<ReadQuotaFiles> ReadQuotas(const std::vector<std::string>& paths) {
-  auto manifests = ReadFiles(paths);
-  if (!manifests) return manifests.error();
-  ReadQuotaFiles read;
-  bool any = false;
-  read.policies = ClusterPoliciesIn({{"", *manifests}});
-  for (const Manifest& manifest : *manifests) {
-    if (IsNamespace(manifest)) {
-      read.namespaces[std::string(api::Name(manifest.object))] = manifest.object;
-    }
-    FileQuotas* of = QuotasLike(manifest.object, read.quotas);
-    if (of == nullptr && !Is(manifest.object, kClusterQuota)) continue;
-    auto quota = CountedQuotaOf(manifest.object, of);
-    if (!quota) return quota.error().Wrap(manifest.where);
-    any = true;
-    (of == nullptr ? read.cluster_quotas : of->quotas).push_back(std::move(*quota));
-  }
-  if (!any) {
-    return WrongInput("no ResourceQuota, ClusterQuota or KarmadaQuota in what --quota-file names");
-  }
-  return read;
 }
 
 // Moves what is in no namespace out of the manifests.
@@ -123,7 +61,6 @@ void PutQuota(quota::Quota quota, std::vector<quota::Quota>& quotas) {
   });
   const auto before = same != quotas.end() ? same : similar;
   if (before != quotas.end()) quota.status.used = before->status.used;
-  CountRest(quota);
   if (same != quotas.end()) {
     *same = std::move(quota);
   } else {
@@ -150,23 +87,22 @@ base::Result<void> PutQuotas(OfflineInputs& inputs) {
   return {};
 }
 
-void SetUsed(const quota::ResourceList& used, quota::Quota& quota) {
-  for (const auto& [name, limit] : quota.hard) {
-    if (const auto* amount = used.Find(name)) quota.status.used.Set(name, *amount);
+// Errors: kInvalidArgument, naming the names that no quota limits.
+base::Result<void> CheckLimited(const quota::ResourceList& used, const OfflineInputs& inputs) {
+  std::set<std::string> limited;
+  const auto add = [&](const std::vector<quota::Quota>& quotas) {
+    for (const quota::Quota& quota : quotas) {
+      for (const auto& [name, limit] : quota.hard) limited.insert(name);
+    }
+  };
+  for (const FileQuotas& own : inputs.quotas) add(own.quotas);
+  add(inputs.cluster_quotas);
+  std::vector<std::string> others;
+  for (const auto& [name, amount] : used) {
+    if (!limited.contains(name)) others.push_back(name);
   }
-}
-
-// True if what is stated for one of the namespaces holds for the other; "" is any.
-bool Meet(std::string_view one, std::string_view other) {
-  return one.empty() || other.empty() || one == other;
-}
-
-// Sets `used` as in the counted quota of the same name.
-void SetUsedAs(const std::vector<quota::Quota>& counted, std::string_view ns, quota::Quota& quota) {
-  const auto same = std::ranges::find_if(counted, [&](const quota::Quota& other) {
-    return other.key.name == quota.key.name && Meet(other.key.ns, ns);
-  });
-  if (same != counted.end()) SetUsed(same->status.used, quota);
+  if (others.empty()) return {};
+  return WrongInput("no quota limits " + base::Join(others, ", "));
 }
 
 base::Result<void> SetPlainUsed(const json::Value& amounts, OfflineInputs& inputs) {
@@ -179,6 +115,7 @@ base::Result<void> SetPlainUsed(const json::Value& amounts, OfflineInputs& input
   }
   const auto used = quota::ResourceListFrom(&amounts, "used");
   if (!used) return used.error();
+  if (auto limited = CheckLimited(*used, inputs); !limited) return limited;
   for (FileQuotas& own : inputs.quotas) {
     for (quota::Quota& quota : own.quotas) SetUsed(*used, quota);
   }
@@ -203,6 +140,7 @@ base::Result<void> ReadUsed(const std::string& path, OfflineInputs& inputs) {
     inputs.quotas[i].counted = std::move(counted->quotas[i].quotas);
   }
   for (quota::Quota& quota : inputs.cluster_quotas) SetUsedAs(counted->cluster_quotas, "", quota);
+  inputs.counted = true;
   return {};
 }
 
@@ -216,23 +154,19 @@ std::string HomeOf(const std::vector<FileQuotas>& quotas, const std::string& giv
   return all.size() == 1 ? *all.begin() : "";
 }
 
-}  // namespace
-
-std::vector<quota::Quota> FileQuotas::Of(const std::string& ns) const {
-  std::vector<quota::Quota> own;
-  for (const quota::Quota& quota : quotas) {
-    if (!Meet(quota.key.ns, ns)) continue;
-    // One for all namespaces gives way to one of its name for this one.
-    const bool replaced =
-        quota.key.ns.empty() && std::ranges::any_of(quotas, [&](const quota::Quota& other) {
-          return !ns.empty() && other.key == api::ObjectKey{ns, quota.key.name};
-        });
-    if (replaced) continue;
-    own.push_back(quota);
-    SetUsedAs(counted, quota.key.ns.empty() ? ns : quota.key.ns, own.back());
+// Adds a text if the usage of a name is not told.
+void NoteUntold(const quota::Quota& quota, const std::string& title,
+                std::vector<std::string>& texts) {
+  std::vector<std::string> names;
+  for (const auto& [name, limit] : quota.hard) {
+    if (quota.status.used.Find(name) == nullptr) names.push_back(name);
   }
-  return own;
+  if (names.empty()) return;
+  texts.push_back("what is used of " + base::Join(names, ", ") + " of quota " + title +
+                  " is not in what --used-file names");
 }
+
+}  // namespace
 
 inspect::Surroundings OfflineInputs::SurroundingsOf() const {
   inspect::Surroundings surroundings{.nodes_for = nodes_for};
@@ -258,6 +192,24 @@ bool OfflineInputs::IsNew(const std::string& ns) const {
   });
 }
 
+std::vector<std::string> OfflineInputs::UntoldIn(const std::string& ns) const {
+  std::vector<std::string> texts;
+  if (!counted) return texts;
+  const auto group = manifests.find(ns);
+  const bool made = group != manifests.end() && std::ranges::any_of(group->second, &IsNamespace);
+  for (const FileQuotas& own : quotas) {
+    // Nothing is used in a new namespace.
+    const bool seen = std::ranges::any_of(
+        own.counted, [&](const quota::Quota& quota) { return Meet(quota.key.ns, ns); });
+    if (made && !seen) continue;
+    for (const quota::Quota& quota : own.ToldOf(ns)) {
+      NoteUntold(quota, own.of.kind.empty() ? quota.key.name : own.of.kind + "/" + quota.key.name,
+                 texts);
+    }
+  }
+  return texts;
+}
+
 std::vector<std::string> OfflineInputs::Unlabelled() const {
   const bool look = std::ranges::any_of(cluster_quotas, [](const quota::Quota& quota) {
     return quota.cluster->selector && !quota.cluster->selector->empty();
@@ -280,6 +232,8 @@ base::Result<OfflineInputs> ReadOffline(const Options& options) {
   if (!ranges) return ranges.error();
   std::erase_if(*ranges, [](const Manifest& range) { return !Is(range.object, kLimitRange); });
   inputs.limit_ranges = std::move(*ranges);
+  std::ranges::move(quotas->limit_ranges, std::back_inserter(inputs.limit_ranges));
+  inputs.doubts = std::move(quotas->doubts);
   const std::int64_t nodes = check.nodes;
   if (nodes >= 0) inputs.nodes_for = [nodes](const json::Value&) { return nodes; };
   auto manifests = ReadGrouped(options, HomeOf(inputs.quotas, options.place.ns));
@@ -293,6 +247,10 @@ base::Result<OfflineInputs> ReadOffline(const Options& options) {
   if (auto put = PutQuotas(inputs); !put) return put.error();
   if (!check.used_file.empty()) {
     if (auto read = ReadUsed(check.used_file, inputs); !read) return read.error();
+  }
+  for (quota::Quota& quota : inputs.cluster_quotas) {
+    if (inputs.counted) NoteUntold(quota, inspect::TitleOf(quota), inputs.doubts);
+    CountRest(quota);
   }
   inputs.labels = LabelsAfter(inputs.manifests, quotas->namespaces);
   return inputs;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cmd/kubectl-quota/check_inputs.h"
-#include "cmd/kubectl-quota/cluster.h"
 #include "cmd/kubectl-quota/policies.h"
+#include "cmd/kubectl-quota/quota_files.h"
 #include "pkg/inspect/workload.h"
 #include "pkg/quota/quota.h"
 
@@ -18,26 +18,20 @@ namespace kubectl_quota {
 // metadata.labels by namespace.
 using LabelsByNamespace = std::map<std::string, json::Value>;
 
-// The quotas of one API in the files.
-struct FileQuotas {
-  ServedQuotaApi of;
-  std::vector<quota::Quota> quotas = {};
-  std::vector<quota::Quota> counted = {};  // with the usage of quotas of the same names, if known
-  // Returns those of the namespace, which include those without one. For manifests of an unknown
-  // namespace, "", all of them.
-  [[nodiscard]] std::vector<quota::Quota> Of(const std::string& ns) const;
-};
-
 struct OfflineInputs {
   ManifestsByNamespace manifests;
   std::vector<FileQuotas> quotas;  // one of each API, first Kubernetes' own
   std::vector<quota::Quota> cluster_quotas;
   LabelsByNamespace labels;  // of the Namespaces in the files, after those of -f are applied
   std::vector<inspect::Manifest> limit_ranges;
-  ClusterPolicies policies;  // of two with one name that of -f holds
+  std::vector<std::string> doubts;  // about the files, for the verdict
+  bool counted = false;             // the usage is that of counted quotas
+  ClusterPolicies policies;         // of two with one name that of -f holds
   inspect::NodeCounter nodes_for;
   // Returns those of the namespace, as FileQuotas::Of().
   [[nodiscard]] std::vector<json::Value> LimitRangesOf(const std::string& ns) const;
+  // Returns the usage of the namespace's quotas that should be told, and is not.
+  [[nodiscard]] std::vector<std::string> UntoldIn(const std::string& ns) const;
   // Without LimitRanges.
   [[nodiscard]] inspect::Surroundings SurroundingsOf() const;
   // True if the namespace is among the manifests, and nothing is used in it.

@@ -193,10 +193,13 @@ base::Result<void> Expander::AddItself() {
 // Defaults apply at creation only, so an update adds none.
 void Expander::AddUpdate(const Value& stored, const Value& whole) {
   template_refusals_ = TemplateRefusals(whole);
+  // Bounds of LimitRanges are those of new objects.
+  std::vector<std::string> refusals = RefusalsOf(whole, {});
+  std::ranges::copy(template_refusals_, std::back_inserter(refusals));
   expansion_.pieces.push_back({.object = whole,
                                .stored = stored,
                                .of = of_,
-                               .refusals = template_refusals_,
+                               .refusals = std::move(refusals),
                                .role = {"change", "the manifest"}});
 }
 

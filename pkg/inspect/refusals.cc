@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -242,6 +243,44 @@ Texts OfClaim(const json::Value& claim, const std::vector<Bounds>& bounds) {
   return texts;
 }
 
+// Names of a quota that are not of Kubernetes have a domain.
+bool IsQuotaName(std::string_view name) {
+  constexpr std::string_view kNames[] = {"configmaps",
+                                         "cpu",
+                                         "ephemeral-storage",
+                                         "limits.cpu",
+                                         "limits.ephemeral-storage",
+                                         "limits.memory",
+                                         "memory",
+                                         "persistentvolumeclaims",
+                                         "pods",
+                                         "replicationcontrollers",
+                                         "requests.cpu",
+                                         "requests.ephemeral-storage",
+                                         "requests.memory",
+                                         "requests.storage",
+                                         "resourcequotas",
+                                         "secrets",
+                                         "services",
+                                         "services.loadbalancers",
+                                         "services.nodeports"};
+  return name.find('/') != std::string_view::npos || quota::core::IsHugePages(name) ||
+         name.starts_with("requests.hugepages-") ||
+         std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+Texts OfQuota(const json::Value& quota) {
+  Texts texts;
+  const json::Value* hard = quota.At({"spec", "hard"});
+  if (hard == nullptr || !hard->IsObject()) return texts;
+  for (const auto& [name, limit] : *hard->AsObject()) {
+    if (IsQuotaName(name)) continue;
+    texts.push_back(
+        Invalid("spec.hard[" + name + "]", name, "must be a standard resource for quotas"));
+  }
+  return texts;
+}
+
 }  // namespace
 
 base::Result<Bounds> ParseBounds(const json::Value& item) {
@@ -258,6 +297,7 @@ base::Result<Bounds> ParseBounds(const json::Value& item) {
 std::vector<std::string> RefusalsOf(const json::Value& object, const std::vector<Bounds>& bounds) {
   if (api::ApiVersion(object) != "v1") return {};
   if (api::Kind(object) == "PersistentVolumeClaim") return OfClaim(object, bounds);
+  if (api::Kind(object) == "ResourceQuota") return OfQuota(object);
   if (api::Kind(object) != "Pod") return {};
   auto resources = quota::core::ParsePodResources(object);
   if (!resources || !resources->unread.why.empty()) return {};

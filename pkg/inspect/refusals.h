@@ -26,8 +26,9 @@ struct Bounds {
 base::Result<Bounds> ParseBounds(const json::Value& item);
 
 // Returns the reasons, in the server's words, to refuse the object before quotas are checked. Empty
-// if there is none. The object must be as after the mutating plugins. Only pods and
-// PersistentVolumeClaims are checked. Unreadable amounts are ignored here: counting reports them.
+// if there is none. The object must be as after the mutating plugins. Only pods,
+// PersistentVolumeClaims and the names in ResourceQuotas are checked. Unreadable amounts are
+// ignored here: counting reports them.
 std::vector<std::string> RefusalsOf(const json::Value& object, const std::vector<Bounds>& bounds);
 
 // Returns the reasons to refuse an object because of its pod template. `pod` is a pod as the

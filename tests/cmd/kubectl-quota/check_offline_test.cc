@@ -77,6 +77,51 @@ TEST_CASE("check offline: usage is that of the quota of the same namespace", "[k
   }
 }
 
+TEST_CASE("check offline: usage that meets no quota is told", "[kubectl-quota]") {
+  Plugin plugin;
+  const auto ask = [&](const std::string& used) {
+    return plugin.Ask({"check", "-f", plugin.File("pods.yaml", Pod("a")), "--quota-file",
+                       plugin.File("quotas.yaml", Quota("a") + Defaults("a", "1")), "--used-file",
+                       plugin.File("used.yaml", used)});
+  };
+  const auto plain = ask("{request.cpu: 2, pods: 1}");
+  CHECK(plain.code == 2);
+  CHECK_THAT(plain.warnings, Contains("used.yaml: no quota limits request.cpu"));
+  CHECK(ask("{pods: 1}").code == 0);
+  const std::string all = "{pods: 1, requests.cpu: 1}";
+  CHECK(ask(Quota("a", all)).code == 0);
+  CHECK(ask(Quota("a", all) + Quota("b", all)).code == 0);
+  const auto elsewhere = ask(Quota("b", all));
+  CHECK(elsewhere.code == 3);
+  CHECK_THAT(elsewhere.output, Contains("what is used of pods, requests.cpu of quota x is not in "
+                                        "what --used-file names"));
+  const auto partly = ask(Quota("a", "{pods: 1}"));
+  CHECK(partly.code == 3);
+  CHECK_THAT(partly.output, Contains("what is used of requests.cpu of quota x"));
+}
+
+TEST_CASE("check offline: a name that no server takes is doubted in a quota", "[kubectl-quota]") {
+  Plugin plugin;
+  const auto told = plugin.CheckFiles(Pod("shop"), "{pod: 1}");
+  CHECK(told.code == 3);
+  CHECK_THAT(told.output, Contains("quota.yaml: resourcequota/q: spec.hard[pod]: Invalid value: "
+                                   "\"pod\": must be a standard resource for quotas"));
+}
+
+TEST_CASE("check offline: LimitRanges for other namespaces only are told", "[kubectl-quota]") {
+  Plugin plugin;
+  const auto warnings = [&](const std::string& ranges) {
+    return plugin
+        .Ask({"check", "-f", plugin.File("pods.yaml", Pod("a")), "--quota-file",
+              plugin.File("quotas.yaml", Quota("a")), "--limitrange-file",
+              plugin.File("ranges.yaml", ranges)})
+        .warnings;
+  };
+  const std::string warning = "no LimitRange in what --limitrange-file names is for namespace a";
+  CHECK_THAT(warnings(Defaults("b", "1")), Contains(warning));
+  CHECK_THAT(warnings(Defaults("a", "1")), !Contains(warning));
+}
+
 TEST_CASE("check offline: an error names what the server would refuse, and where",
           "[kubectl-quota]") {
   Plugin plugin;

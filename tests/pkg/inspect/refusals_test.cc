@@ -60,6 +60,21 @@ TEST_CASE("refusals: resources that cannot be are refused", "[inspect]") {
             .empty());
 }
 
+TEST_CASE("refusals: a quota has names of Kubernetes, or with a domain", "[inspect]") {
+  const auto of = [](const std::string& name) {
+    return inspect::RefusalsOf(
+        Parsed("{apiVersion: v1, kind: ResourceQuota, spec: {hard: {" + name + ": 1}}}"), {});
+  };
+  for (const char* name : {"pods", "requests.cpu", "memory", "services.nodeports", "hugepages-2Mi",
+                           "requests.hugepages-1Gi", "count/jobs.batch", "requests.a.b/gpu",
+                           "gold.storageclass.storage.k8s.io/requests.storage"}) {
+    CHECK(of(name).empty());
+  }
+  CHECK(of("request.cpu") == Texts{"spec.hard[request.cpu]: Invalid value: \"request.cpu\": must "
+                                   "be a standard resource for quotas"});
+  for (const char* name : {"pod", "serviceaccounts", "storage"}) CHECK(of(name).size() == 1);
+}
+
 TEST_CASE("refusals: pod-level resources below those of the containers are refused", "[inspect]") {
   CHECK(inspect::RefusalsOf(
             PodWith("{requests: {memory: 3Gi}}", "  resources: {requests: {memory: 1Gi}}\n"), {}) ==

@@ -116,6 +116,16 @@ TEST_CASE("workload: a template that the server refuses is refused without pods,
   CHECK(change->pieces.front().refusals == refusals);
 }
 
+TEST_CASE("workload: a stored quota that gets a wrong name is refused", "[inspect]") {
+  const auto quota = [](const std::string& name) {
+    return Yaml("{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {" + name +
+                ": 1}}}");
+  };
+  const auto change = ExpandChange(quota("pod"), quota("pods"), {});
+  REQUIRE(change.has_value());
+  CHECK(change->pieces.front().refusals.size() == 1);
+}
+
 TEST_CASE("workload: a CronJob is counted with one run, a suspended one without", "[inspect]") {
   const std::string head =
       "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c, namespace: a}\nspec:\n";
