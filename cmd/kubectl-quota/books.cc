@@ -65,9 +65,20 @@ base::Result<void> Books::Add(inspect::Expansion expansion, base::WallTime now, 
       all_, [](const auto& of) { return of->CountsAnyKind() && !of->book.quotas().empty(); });
   if (limited) std::ranges::move(expansion.uncounted, std::back_inserter(checked.unknown));
   std::ranges::move(expansion.unpropagated, std::back_inserter(checked.unknown));
+  std::ranges::copy(expansion.ending, std::back_inserter(ending_));
   for (const auto& of : all_) {
     NoteUndefined(*of, expansion, checked);
     if (auto added = AddTo(*of, expansion, now, checked); !added) return added;
+  }
+  return {};
+}
+
+base::Result<void> Books::Begin(inspect::HelmPhase phase, base::WallTime now) {
+  if (phase == std::exchange(phase_, phase)) return {};
+  const inspect::Expansion ended{.pieces = std::exchange(ending_, {})};
+  Checked told;  // when they were created
+  for (const auto& of : all_) {
+    if (auto added = AddTo(*of, ended, now, told); !added) return added;
   }
   return {};
 }

@@ -10,6 +10,7 @@
 #include "cmd/kubectl-quota/objects.h"
 #include "pkg/inspect/check_view.h"
 #include "pkg/inspect/fit.h"
+#include "pkg/inspect/helm.h"
 #include "pkg/inspect/workload.h"
 
 namespace kubectl_quota {
@@ -47,6 +48,9 @@ class Books {
   // unknown there if a quota may limit it. Errors: of FitBook::Add().
   base::Result<void> Add(inspect::Expansion expansion, base::WallTime now,
                          inspect::Checked& checked);
+  // Call before each manifest is added. When the phase of Helm's hooks changes, what the one before
+  // deletes goes. Errors: of FitBook::Add().
+  base::Result<void> Begin(inspect::HelmPhase phase, base::WallTime now);
   // True if the object fits without the objects that controllers create for it.
   [[nodiscard]] bool FitsAlone(const inspect::ObjectName& name, const inspect::Expansion& expansion,
                                base::WallTime now) const;
@@ -58,6 +62,8 @@ class Books {
                      inspect::Checked& checked) const;
 
   bool knows_definitions_ = false;
+  inspect::HelmPhase phase_ = inspect::HelmPhase::kBefore;
+  std::vector<inspect::Piece> ending_;  // of the phase
   std::vector<std::unique_ptr<ApiBook>> all_;
   std::vector<quota::Quota> quotas_;
 };

@@ -14,6 +14,7 @@
 #include "pkg/inspect/check_view.h"
 #include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/gangs.h"
+#include "pkg/inspect/helm.h"
 
 namespace kubectl_quota {
 namespace {
@@ -125,6 +126,8 @@ base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, insp
   for (const Manifest& manifest : manifests) {
     auto set = limit_ranges.SetFor(manifest.object, surroundings.defaults);
     if (!set) return set.error().Wrap(manifest.where);
+    auto begun = books.Begin(inspect::HelmPhaseOf(manifest.object), now);
+    if (!begun) return begun.error();
     auto expansion = inspect::Expand(manifest.object, surroundings);
     if (!expansion) return expansion.error().Wrap(manifest.where);
     auto added = books.Add(std::move(*expansion), now, checked);

@@ -16,6 +16,7 @@
 #include "cmd/kubectl-quota/usage_names.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/helm.h"
 
 namespace kubectl_quota {
 namespace {
@@ -203,6 +204,8 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
   if (!stored) co_return stored.error();
   if (auto read = co_await ReadReferred(object, *stored); !read) co_return read;
   if (auto set = limit_ranges_->SetFor(object, surroundings_.defaults); !set) co_return set;
+  auto begun = books_.Begin(inspect::HelmPhaseOf(object), session_.scheduler.WallNow());
+  if (!begun) co_return begun;
   const std::string no_match = co_await NoMatch(object);
   const std::string closed = surroundings_.closed;
   if (!no_match.empty()) surroundings_.closed = no_match;

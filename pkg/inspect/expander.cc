@@ -43,17 +43,20 @@ void Expander::Note(const std::string& text) {
 }
 
 void Expander::EndHook() {
-  const bool deleted = IsDeletedAfterHook(object_);
   std::vector<Piece> left;
+  const bool ends = Is(object_, kJob) || Is(object_, kPod);
   for (Piece& piece : expansion_.pieces) {
-    const bool pod = Is(piece.object, kPod);
-    piece.passing = pod || deleted;
-    if (!pod || deleted) continue;
+    piece.passing = ends && Is(piece.object, kPod);
+    if (!piece.passing) continue;
     left.push_back(piece);
     left.back().passing = false;
     left.back().object.Make({"status", "phase"}) = "Succeeded";
   }
   std::ranges::move(left, std::back_inserter(expansion_.pieces));
+  if (!IsDeletedAfterHook(object_)) return;
+  std::ranges::remove_copy_if(expansion_.pieces, std::back_inserter(expansion_.ending),
+                              &Piece::passing);
+  for (Piece& piece : expansion_.ending) piece.gone = true;
 }
 
 void Expander::NoteUncounted(const std::string& text) {

@@ -17,7 +17,7 @@ class Expander {
   Expander(const json::Value& object, const Surroundings& surroundings);
 
   Expansion Take() { return std::move(expansion_); }
-  // Lets what a hook of Helm leaves behind stay, and the rest pass.
+  // Lets the pods of a hook of Helm end, and the hook itself with its phase if it is deleted then.
   void EndHook();
   void Note(const std::string& text);
   // Notes what is not counted.

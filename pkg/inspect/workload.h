@@ -22,6 +22,7 @@ namespace inspect {
 
 struct Expansion {
   std::vector<Piece> pieces;
+  std::vector<Piece> ending = {};  // those of them that go when the phase of Helm's hooks ends
   std::vector<Rollout> rollouts = {};
   std::vector<std::string> notes;  // for users: assumptions, and what is unknown
   // Those of the notes that tell of objects that are not counted.

@@ -49,7 +49,8 @@ TEST_CASE("check: each hook of Helm ends before the next objects are created", "
   const std::string before = "helm.sh/hook: 'pre-install,pre-upgrade'";
   const std::string deleted = ", helm.sh/hook-delete-policy: hook-succeeded";
   // In whatever place they are in the files.
-  asked(kWeb + Job("a", before + deleted) + Job("b", before + deleted), "2", "2", "1");
+  // Helm deletes them when all hooks of the phase have succeeded.
+  asked(kWeb + Job("a", before + deleted) + Job("b", before + deleted), "2", "4", "2");
   asked(kWeb + Job("a", before), "2", "4", "1");
   asked(Job("a", "helm.sh/hook: post-install" + deleted) + kWeb, "4", "4", "1");
   asked(Job("a", "helm.sh/hook: 'pre-install,post-upgrade'") + kWeb, "4", "4", "1");
@@ -109,6 +110,9 @@ TEST_CASE("check: a hook that is deleted makes room for the others", "[kubectl-q
   };
   CHECK(code(before + deleted) == 0);
   CHECK(code(before) == 1);
+  const std::string two = map("a", before + deleted) + map("b", before + deleted);
+  CHECK(plugin.CheckFiles(two, "{configmaps: 1}").code == 1);
+  CHECK(plugin.CheckFiles(two + map("c", "") + map("d", ""), "{configmaps: 2}").code == 0);
 }
 
 TEST_CASE("check: the Secret of a release is noted", "[kubectl-quota]") {
