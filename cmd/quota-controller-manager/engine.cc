@@ -9,10 +9,10 @@ namespace {
 constexpr std::chrono::seconds kLookWhileAbsent{3};
 // How often the known state is checked, without a request.
 constexpr std::chrono::milliseconds kPoll{500};
-// How long the controller waits for the definitions of usage before it starts, and how often it
-// looks.
+// How often it is checked while an answer is expected in a moment.
+constexpr std::chrono::milliseconds kShortPoll{10};
+// How long the controller waits for the definitions of usage before it starts.
 constexpr std::chrono::seconds kAwaitsDefinitions{5};
-constexpr std::chrono::milliseconds kDefinitionsPoll{10};
 
 }  // namespace
 
@@ -120,7 +120,9 @@ base::Task<void> Engine::Run() {
       continue;
     }
     SayAbsent();
-    co_await alarm->WaitUntil(scheduler_.Now() + kPoll);
+    // Another engine may have asked.
+    const base::Duration poll = served_.IsLooking() ? kShortPoll : kPoll;
+    co_await alarm->WaitUntil(scheduler_.Now() + poll);
   }
 }
 
@@ -146,7 +148,7 @@ base::Task<void> Engine::AwaitDefinitions() {
   const base::TimePoint latest = scheduler_.Now() + kAwaitsDefinitions;
   while (!options_.definitions_known() && scheduler_.Now() < latest) {
     if (co_await base::Stopping()) co_return;
-    co_await scheduler_.Sleep(kDefinitionsPoll);
+    co_await scheduler_.Sleep(kShortPoll);
   }
 }
 

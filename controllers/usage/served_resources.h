@@ -47,6 +47,8 @@ class ServedResources {
   base::Task<base::Result<void>> Refresh();
   // When the server was last asked.
   [[nodiscard]] base::TimePoint last_look() const { return last_look_; }
+  // True while it is being asked.
+  [[nodiscard]] bool IsLooking() const { return gate_.busy(); }
   // The preferred version of a resource of this scope that can be listed and watched.
   [[nodiscard]] std::optional<api::GroupVersionResource> Find(
       const api::GroupResource& resource, ResourceScope scope = ResourceScope::kNamespaced) const;

@@ -17,9 +17,13 @@ using namespace std::chrono_literals;
 
 class Fixture {
  public:
-  explicit Fixture(quota::QuotaApi api)
+  // `asked`: another part of the process asks the server what it serves, before the engine starts.
+  explicit Fixture(quota::QuotaApi api, bool asked = false)
       : resource(api.resource), engine_(std::move(api), served_, shared_, Options()) {
     engine_.AddChecks(health_);
+    if (asked) {
+      tasks_.Spawn("look", [this]() -> base::Task<void> { (void)co_await served_.Refresh(); });
+    }
     tasks_.Spawn("engine", [this] { return engine_.Run(); });
   }
   ~Fixture() {
@@ -78,6 +82,18 @@ TEST_CASE("engine: the daemon waits for a quota API that is not served, without 
   f.cluster.Serve(f.resource, "KarmadaQuota");
   f.scheduler.RunFor(5s);
   CHECK(f.Runs());
+}
+
+TEST_CASE("engine: it starts as soon as the answer is there that another part has asked for",
+          "[manager]") {
+  Fixture f(quota::KarmadaQuotaApi(), true);
+  f.cluster.Serve(f.resource, "KarmadaQuota");
+  f.cluster.stall = [](const client::ApiRequest& request) {
+    return request.path.starts_with("/api") ? 20ms : 0ms;
+  };
+  f.scheduler.RunFor(150ms);
+  CHECK(f.Runs());
+  f.cluster.ForgetFunctions();
 }
 
 TEST_CASE("engine: a quota API that is deleted is counted again once it is back", "[manager]") {
