@@ -9,6 +9,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/api/selector.h"
+#include "pkg/quota/core/extended_resources.h"
 #include "pkg/quota/core/pod_resources.h"
 #include "pkg/quota/quantity_field.h"
 
@@ -18,23 +19,19 @@ namespace {
 using quota::Quantity;
 using quota::ResourceList;
 using quota::core::Amounts;
+using quota::core::IsForeign;
+using quota::core::kRequestsPrefix;
 using quota::core::PodResources;
 using Texts = std::vector<std::string>;
 
-// A name of Kubernetes itself, with or without its prefix.
-bool IsNative(std::string_view name) {
-  return name.find('/') == std::string_view::npos ||
-         name.find("kubernetes.io/") != std::string_view::npos;
-}
-
 // For other resources, requests must equal limits.
 bool MayBeOvercommitted(std::string_view name) {
-  return IsNative(name) && !quota::core::IsHugePages(name);
+  return !IsForeign(name) && !quota::core::IsHugePages(name);
 }
 
 bool IsExtended(std::string_view name) {
-  return !IsNative(name) && !name.starts_with("requests.") &&
-         api::CheckLabelKey("requests." + std::string(name)).empty();
+  return IsForeign(name) && !name.starts_with(kRequestsPrefix) &&
+         api::CheckLabelKey(std::string(kRequestsPrefix).append(name)).empty();
 }
 
 std::string Invalid(const std::string& field, std::string_view value, const std::string& why) {
@@ -57,7 +54,7 @@ void AddFlawedName(const std::string& field, const std::string& name, Texts& tex
                         quota::core::IsHugePages(name);
   if (plain && !standard) {
     texts.push_back(Invalid(field, name, "must be a standard resource for containers"));
-  } else if (!IsNative(name) && !IsExtended(name)) {
+  } else if (IsForeign(name) && !IsExtended(name)) {
     texts.push_back(Invalid(field, name, "doesn't follow extended resource name standard"));
   }
 }
@@ -67,7 +64,7 @@ void AddFlawed(const ResourceList& amounts, const std::string& field, Texts& tex
   for (const auto& [name, amount] : amounts) {
     const std::string of = KeyIn(field, name);
     AddFlawedName(of, name, texts);
-    if (IsExtended(name) && amount.nanos() % quantity::kNanosPerOne != 0) {
+    if (IsExtended(name) && !amount.IsInteger()) {
       texts.push_back(Invalid(of, amount, "must be an integer"));
     }
   }
