@@ -106,29 +106,26 @@ http::Request RestClient::Prepare(const ApiRequest& request) const {
   return prepared;
 }
 
-base::Task<RestClient::Ready> RestClient::Authorize(ApiRequest request, base::TimePoint deadline) {
+base::Task<Result<RestClient::Ready>> RestClient::Authorize(ApiRequest request,
+                                                            base::TimePoint deadline) {
   const base::TimePoint began = scheduler_.Now();
   if (server_.scheme == "https") tls_.Refresh(began);
   Result<Credential> credential =
       co_await credentials_->Get(asks_user_ ? began + kUserPatience : deadline);
-  Ready ready;
-  if (asks_user_) ready.asked = scheduler_.Now() - began;
-  ready.deadline = deadline + ready.asked;
-  if (!credential) {
-    ready.request = credential.error().Wrap(Action(request));
-    co_return ready;
+  if (asks_user_) deadline += scheduler_.Now() - began;
+  if (!credential) co_return credential.error().Wrap(Action(request));
+  // A plugin may have taken all the time.
+  if (scheduler_.Now() >= deadline) {
+    co_return Error{.code = ErrorCode::kTimeout,
+                    .message = Action(request) + ": no time is left to send it"};
   }
+  Ready ready;
+  ready.deadline = deadline;
   ready.identity.credential = credential->generation;
   ready.identity.certificates = tls_.generation();
-  // A plugin may have taken all the time.
-  if (scheduler_.Now() >= ready.deadline) {
-    ready.request = Error{.code = ErrorCode::kTimeout,
-                          .message = Action(request) + ": no time is left to send it"};
-    co_return ready;
-  }
   ready.request = Prepare(request);
   if (!credential->authorization.empty()) {
-    ready.request->headers.Add("Authorization", credential->authorization);
+    ready.request.headers.Add("Authorization", credential->authorization);
   }
   co_return ready;
 }
@@ -166,93 +163,66 @@ Error RestClient::Explain(Error error) const {
   return error;
 }
 
-base::Task<RestClient::Attempt<ApiResponse>> RestClient::Send(ApiRequest request,
-                                                              base::TimePoint deadline) {
-  Ready ready = co_await Authorize(request, deadline);
-  Attempt<ApiResponse> attempt;
-  attempt.sent = ready.identity;
-  attempt.asked = ready.asked;
-  if (!ready.request) {
-    attempt.answer = ready.request.error();
-    co_return attempt;
-  }
+base::Task<Result<ApiResponse>> RestClient::Send(ApiRequest request, Ready ready) {
   const base::TimePoint began = scheduler_.Now();
   const milliseconds left = Left(scheduler_, ready.deadline);
-  const std::string target = ready.request->target;
-  Result<http::Response> response = co_await http_->Do(std::move(*ready.request), left);
+  const std::string target = ready.request.target;
+  Result<http::Response> response = co_await http_->Do(std::move(ready.request), left);
   Observe({.verb = request.verb,
            .target = target,
            .code = response ? response->status : 0,
            .sent_bytes = request.body.size(),
            .received_bytes = response ? response->body.size() : 0},
           began);
-  if (response) {
-    attempt.answer = Judge(request, std::move(*response));
-  } else {
-    attempt.answer = response.error().Wrap(Action(request));
-  }
-  co_return attempt;
+  if (!response) co_return response.error().Wrap(Action(request));
+  co_return Judge(request, std::move(*response));
 }
 
-base::Task<RestClient::Attempt<RestClient::Body>> RestClient::Open(ApiRequest request,
-                                                                   base::TimePoint deadline) {
-  Ready ready = co_await Authorize(request, deadline);
-  Attempt<Body> attempt;
-  attempt.sent = ready.identity;
-  attempt.asked = ready.asked;
-  if (!ready.request) {
-    attempt.answer = ready.request.error();
-    co_return attempt;
-  }
+base::Task<Result<RestClient::Body>> RestClient::Open(ApiRequest request, Ready ready) {
   const base::TimePoint began = scheduler_.Now();
   const milliseconds left = Left(scheduler_, ready.deadline);
   // Compression could hold back small events of a watch.
   const bool gzip = compress_ && !IsWatch(request);
-  const std::string target = ready.request->target;
+  const std::string target = ready.request.target;
   Result<http::StreamedResponse> response =
-      co_await http_->Open(std::move(*ready.request), gzip, left);
+      co_await http_->Open(std::move(ready.request), gzip, left);
   Observe({.verb = request.verb,
            .target = target,
            .code = response ? response->status : 0,
            .streamed = true},
           began);
-  if (!response) {
-    attempt.answer = response.error().Wrap(Action(request));
-    co_return attempt;
-  }
+  if (!response) co_return response.error().Wrap(Action(request));
   if (!IsSuccess(response->status)) {
     const std::string refusal =
         co_await ReadRefusal(std::move(response->body), scheduler_, ready.deadline);
-    attempt.answer = ErrorFromAnswer(request.verb, request.path, response->status,
-                                     response->headers.Get("Retry-After"), refusal);
-    co_return attempt;
+    co_return ErrorFromAnswer(request.verb, request.path, response->status,
+                              response->headers.Get("Retry-After"), refusal);
   }
-  attempt.answer = std::move(response->body);
-  if (timeout_ && !IsWatch(request)) {
-    attempt.answer =
-        std::make_unique<TimedBody>(std::move(*attempt.answer), scheduler_, ready.deadline);
-  }
-  co_return attempt;
+  if (!timeout_ || IsWatch(request)) co_return std::move(response->body);
+  co_return std::make_unique<TimedBody>(std::move(response->body), scheduler_, ready.deadline);
 }
 
 template <typename T>
-base::Task<Result<T>> RestClient::Repeat(ApiRequest request, Try<T> attempt_once) {
+base::Task<Result<T>> RestClient::Repeat(ApiRequest request, Try<T> try_once) {
   const bool once = IsWatch(request);
   const milliseconds timeout = once ? request.timeout : timeout_.value_or(request.timeout);
   base::TimePoint deadline = scheduler_.Now() + timeout;
   RetryPolicy retry(request.verb);
   bool renewed = false;  // after a refusal or a failure of TLS
   for (;;) {
-    Attempt<T> attempt = co_await (this->*attempt_once)(request, deadline);
-    deadline += attempt.asked;
-    if (attempt.answer) co_return std::move(attempt.answer);
-    const Error& error = attempt.answer.error();
+    Result<Ready> ready = co_await Authorize(request, deadline);
+    if (!ready) co_return ready.error();
+    deadline = ready->deadline;
+    const Identity sent = ready->identity;
+    Result<T> answer = co_await (this->*try_once)(request, std::move(*ready));
+    if (answer) co_return answer;
+    const Error& error = answer.error();
     const bool refused = error.http_status == 401;
     if (refused || error.Is(ErrorCode::kTls)) {
       // After a 401 any request may be repeated, because the server did nothing, but only once: the
       // new credential may be rejected, too.
       const bool repeatable = refused || request.verb == "GET";
-      const bool better = Renew(error, attempt.sent);
+      const bool better = Renew(error, sent);
       if (!better || !repeatable || renewed || once) co_return Explain(error);
       renewed = true;
       if (observer_ != nullptr) observer_->OnRetry(request.verb, error.http_status);

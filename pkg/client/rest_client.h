@@ -77,30 +77,22 @@ class RestClient final : public ApiClient {
     std::uint64_t credential = 0;
     std::uint64_t certificates = 0;
   };
+  // A request with all its headers.
+  struct Ready {
+    http::Request request;
+    Identity identity;
+    base::TimePoint deadline;  // later by the time in which a user was asked for the credential
+  };
   // One try.
   template <typename T>
-  struct Attempt {
-    base::Result<T> answer;
-    Identity sent;
-    base::Duration asked{};  // how long a user was asked for the credential
-  };
-  template <typename T>
-  using Try = base::Task<Attempt<T>> (RestClient::*)(ApiRequest request, base::TimePoint deadline);
+  using Try = base::Task<base::Result<T>> (RestClient::*)(ApiRequest request, Ready ready);
   // Tries until there is an answer for the caller. A watch is tried once: who watches has a backoff
   // of its own.
   template <typename T>
-  base::Task<base::Result<T>> Repeat(ApiRequest request, Try<T> attempt_once);
-  base::Task<Attempt<ApiResponse>> Send(ApiRequest request, base::TimePoint deadline);
-  base::Task<Attempt<Body>> Open(ApiRequest request, base::TimePoint deadline);
-
-  // A request with all its headers.
-  struct Ready {
-    base::Result<http::Request> request;
-    Identity identity;
-    base::TimePoint deadline;  // later by `asked`
-    base::Duration asked{};
-  };
-  base::Task<Ready> Authorize(ApiRequest request, base::TimePoint deadline);
+  base::Task<base::Result<T>> Repeat(ApiRequest request, Try<T> try_once);
+  base::Task<base::Result<ApiResponse>> Send(ApiRequest request, Ready ready);
+  base::Task<base::Result<Body>> Open(ApiRequest request, Ready ready);
+  base::Task<base::Result<Ready>> Authorize(ApiRequest request, base::TimePoint deadline);
   // Adds everything that all requests have, except the credential.
   [[nodiscard]] http::Request Prepare(const ApiRequest& request) const;
   base::Result<ApiResponse> Judge(const ApiRequest& request, http::Response response) const;

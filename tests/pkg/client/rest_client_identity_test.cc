@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/http/certificate.h"
+#include "tests/pkg/client/certificate_files.h"
 #include "tests/pkg/client/rest_client_fixture.h"
 #include "tests/pkg/client/temp_folder.h"
 
@@ -62,10 +63,7 @@ TEST_CASE(
     "[client]") {
   const TempFolder folder;
   Fixture fixture;
-  fixture.config.ca_file = folder.Write("ca", "A");
-  fixture.config.tls.ca_pem = "A";
-  fixture.config.cert_file = folder.Write("cert", "C");
-  fixture.config.tls.cert_pem = "C";
+  UseCertificateFiles(folder, fixture.config);
   fixture.Client();
   fixture.scheduler.RunFor(10s);
   const auto refuse = [&script = fixture.script](bool answered) {

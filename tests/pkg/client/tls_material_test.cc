@@ -5,6 +5,7 @@
 #include "pkg/client/rest_client.h"
 #include "pkg/http/certificate.h"
 #include "tests/fake/captured_log.h"
+#include "tests/pkg/client/certificate_files.h"
 #include "tests/pkg/client/print_result.h"
 #include "tests/pkg/client/scripted_http.h"
 #include "tests/pkg/client/temp_folder.h"
@@ -45,12 +46,7 @@ TEST_CASE("tls material: files are read again after five minutes, and only chang
           "[client]") {
   const TempFolder folder;
   Fixture fixture;
-  fixture.config.ca_file = folder.Write("ca", "A");
-  fixture.config.tls.ca_pem = "A";
-  fixture.config.cert_file = folder.Write("cert", "C");
-  fixture.config.tls.cert_pem = "C";
-  fixture.config.key_file = folder.Write("key", "K");
-  fixture.config.tls.key_pem = "K";
+  UseCertificateFiles(folder, fixture.config);
   TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
   const auto after = [&](std::chrono::minutes wait) {
     fixture.scheduler.RunFor(wait);
@@ -78,12 +74,7 @@ TEST_CASE(
     "[client]") {
   const TempFolder folder;
   Fixture fixture;
-  fixture.config.ca_file = folder.Write("ca", "A");
-  fixture.config.tls.ca_pem = "A";
-  fixture.config.cert_file = folder.Write("cert", "C");
-  fixture.config.tls.cert_pem = "C";
-  fixture.config.key_file = folder.Write("key", "K");
-  fixture.config.tls.key_pem = "K";
+  UseCertificateFiles(folder, fixture.config);
   TlsMaterial tls(fixture.http, fixture.config, fixture.scheduler.Now());
   const bool bundle = GENERATE(true, false);
   folder.Write("ca", bundle ? "" : "A2");
