@@ -48,8 +48,8 @@ class Books {
   // unknown there if a quota may limit it. Errors: of FitBook::Add().
   base::Result<void> Add(inspect::Expansion expansion, base::WallTime now,
                          inspect::Checked& checked);
-  // Call before each manifest is added. When the phase of Helm's hooks changes, what the one before
-  // deletes goes. Errors: of FitBook::Add().
+  // Call before each manifest is added. Once the phase of Helm's hooks has changed, hooks that Helm
+  // deletes at the end of the phase before do not count any more. Errors: of FitBook::Add().
   base::Result<void> Begin(inspect::HelmPhase phase, base::WallTime now);
   // True if the object fits without the objects that controllers create for it.
   [[nodiscard]] bool FitsAlone(const inspect::ObjectName& name, const inspect::Expansion& expansion,

@@ -121,8 +121,8 @@ void DropServerFields(json::Value& object) {
   }
 }
 
-// True for a kind of which what its controller makes is counted with it.
-bool IsMaker(const json::Value& object) {
+// True for a kind whose objects are counted together with what controllers make of them.
+bool CountsWhatIsMade(const json::Value& object) {
   constexpr inspect::WorkloadKind kMakers[] = {inspect::kDeployment,
                                                inspect::kReplicaSet,
                                                inspect::kStatefulSet,
@@ -140,7 +140,7 @@ bool IsMaker(const json::Value& object) {
 void DropMade(std::vector<Manifest>& manifests) {
   std::set<inspect::ObjectName> makers;
   for (const Manifest& manifest : manifests) {
-    if (IsMaker(manifest.object)) makers.insert(inspect::NameOf(manifest.object));
+    if (CountsWhatIsMade(manifest.object)) makers.insert(inspect::NameOf(manifest.object));
   }
   std::erase_if(manifests, [&](const Manifest& manifest) {
     const auto owners = manifest.object.ArrayAt({"metadata", "ownerReferences"});

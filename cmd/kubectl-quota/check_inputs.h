@@ -26,10 +26,9 @@ void DropRepeated(std::vector<inspect::Manifest>& manifests);
 
 // Returns all manifests of -f, as far as a server would store them: without a status and what else
 // only a server sets, of two for the same object the last one, and without what the controller of
-// another one makes. Those without a namespace are
-// put into `ns`, a Namespace beside the objects in it. Each group is in the order of its files, but
-// hooks of Helm are before or behind the others. `kinds` may be empty. Errors:
-// kInvalidArgument, naming the file, its line or its object.
+// another one makes. Those without a namespace are put into `ns`, a Namespace beside the objects in
+// it. Each group is in the order of its files, but hooks of Helm are before or behind the others.
+// `kinds` may be empty. Errors: kInvalidArgument, naming the file, its line or its object.
 base::Result<ManifestsByNamespace> ReadGrouped(const Options& options, const std::string& ns,
                                                const client::Discovered& kinds = {});
 

@@ -84,7 +84,7 @@ class Crowd {
                                    const ResourceList& hard, const ResourceList& used) const;
 
   CrowdOptions options_;
-  // Creations are counted whether or not there are bursts.
+  // All creations, also those that were granted from bursts.
   Arrivals recent_;
   Arrivals long_;
   // The last burst: when it was reserved, for which time, for how many, and how many were granted

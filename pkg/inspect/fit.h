@@ -101,9 +101,9 @@ class FitBook {
   // returns null for what no quota counts. Errors: the same.
   base::Result<void> Add(const CounterOf& counter_of, const Rollout& rollout, base::WallTime now);
 
-  // Returns a line for each quota and name with a need, the names of a quota in order. A need of
-  // which something else frees as much before is 0 or less, and refused nevertheless if the limit
-  // is exceeded then: admission judges each creation.
+  // Returns a line for each quota and name with a need, the names of a quota in order. A need is
+  // 0 or less if something else frees as much before. It is refused nevertheless if the limit is
+  // still exceeded: admission judges each creation.
   [[nodiscard]] std::vector<FitLine> Lines() const;
   // Returns what adds up to `asked` of the line, in the order of the manifests.
   [[nodiscard]] std::vector<FitPart> PartsOf(const FitLine& line) const;
