@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "controllers/applied/applied_controller.h"
+#include "controllers/quota/quota_controller.h"
 #include "pkg/metrics/registry.h"
 
 namespace manager {
