@@ -16,6 +16,8 @@ constexpr base::Duration kGathers = std::chrono::milliseconds(20);
 constexpr std::size_t kQuotasAStep = 64;
 // Children that are enqueued in one turn of the event loop.
 constexpr int kChildrenAStep = 64;
+// Resources whose state has changed that a walk asks each quota about.
+constexpr std::size_t kMostStates = 64;
 
 }  // namespace
 
@@ -134,11 +136,17 @@ void QuotaChanges::OnShown(std::string_view ns, const quota::Uid& uid) {
   }
 }
 
-void QuotaChanges::OnResourceState(const quota::Evaluator& evaluator) {
-  tracker_.OnResourceState();
+void QuotaChanges::OnResourceStates(const Evaluators& evaluators) {
+  tracker_.OnResourceStates();
   NoticeConstraints();
   reporter_.OnResourceState();
-  Pending().states.insert_or_assign({evaluator.resource, evaluator.revision}, evaluator);
+  Changes& changes = Pending();
+  for (const quota::Evaluator* const evaluator : evaluators) {
+    // Looking at all quotas takes less than asking each about each of thousands of resources.
+    changes.report_all = changes.report_all || changes.states.size() >= kMostStates;
+    if (changes.report_all) return;
+    changes.states.insert_or_assign({evaluator->resource, evaluator->revision}, *evaluator);
+  }
 }
 
 void QuotaChanges::OnClassChange(const quota::Evaluator& evaluator, const std::string& name) {
@@ -152,7 +160,7 @@ void QuotaChanges::OnClassChange(const quota::Evaluator& evaluator, const std::s
 
 void QuotaChanges::OnClassState(const quota::Evaluator& evaluator) {
   tracker_.OnClasses();
-  tracker_.OnResourceState();
+  tracker_.OnResourceStates();
   reporter_.OnResourceState();
   Pending().class_states.insert_or_assign({evaluator.resource, evaluator.revision}, evaluator);
 }

@@ -55,7 +55,7 @@ class QuotaChanges final : public QuotaListener, public UsageListener {
   void OnQuotasSynced() override;
   void OnUsageChange(const quota::Evaluator& evaluator, const quota::LedgerChange& change) override;
   // Evaluators are copied: the tracker may drop one before the walk visits the quotas.
-  void OnResourceState(const quota::Evaluator& evaluator) override;
+  void OnResourceStates(const Evaluators& evaluators) override;
   void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) override;
   void OnClassState(const quota::Evaluator& evaluator) override;
   void OnShown(std::string_view ns, const quota::Uid& uid) override;

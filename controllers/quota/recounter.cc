@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "controllers/quota/events/uncounted.h"
@@ -31,11 +33,13 @@ constexpr std::chrono::seconds kListsAll{60};
 // is known. Objects may use less than nothing.
 void CheckCovers(const quota::ResourceList& used, const quota::ResourceList& open,
                  const quota::Observed& observed) {
+  if (open.empty()) return;
+  const std::set<std::string_view> unknown(observed.unknown.begin(), observed.unknown.end());
   for (const auto& [name, amount] : open) {
     const quota::Quantity* const counted = observed.used.Find(name);
     const quota::Quantity* const left = used.Find(name);
-    const bool known = counted != nullptr && left != nullptr && counted->Sign() >= 0 &&
-                       std::ranges::find(observed.unknown, name) == observed.unknown.end();
+    const bool known =
+        counted != nullptr && left != nullptr && counted->Sign() >= 0 && !unknown.contains(name);
     CHECK(!known || *left >= amount) << "used " << name << "=" << left->ToString()
                                      << " is less than open entries allow: " << amount.ToString();
   }
@@ -186,12 +190,14 @@ void Recounter::AddFurther(const quota::Quota& quota, Account& account, const Qu
 // its object is there to be repaired, and it refuses until then.
 void Recounter::HoldOut(const quota::Quota& quota, quota::QuotaStatus& desired) const {
   if (desired.used.size() == desired.hard.size()) return;  // all are counted
+  std::set<std::string> out;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
-    for (const std::string& name : HeldOut(source, desired.used)) {
+    for (std::string& name : HeldOut(source, desired.used)) {
       const bool unreadable = std::ranges::binary_search(quota.unreadable.names, name);
-      if (!unreadable) desired.hard.Erase(name);
+      if (!unreadable) out.insert(std::move(name));
     }
   }
+  desired.hard.EraseIf([&](const auto& limit) { return out.contains(limit.first); });
 }
 
 Recounter::Pending Recounter::PendingNames(const quota::Quota& quota) const {
@@ -218,11 +224,11 @@ Recounter::Pending Recounter::PendingNames(const quota::Quota& quota) const {
 // for further namespaces must not end the limit in the others.
 quota::Quota Recounter::InForce(const quota::Quota& quota, const Pending& pending) {
   quota::Quota in_force = quota;
-  for (const auto* names : {&pending.not_served, &pending.unguarded}) {
-    for (const std::string& name : *names) {
-      if (quota.status.hard.Find(name) == nullptr) in_force.hard.Erase(name);
-    }
-  }
+  std::set<std::string_view> waiting(pending.not_served.begin(), pending.not_served.end());
+  waiting.insert(pending.unguarded.begin(), pending.unguarded.end());
+  in_force.hard.EraseIf([&](const auto& limit) {
+    return waiting.contains(limit.first) && quota.status.hard.Find(limit.first) == nullptr;
+  });
   return in_force;
 }
 

@@ -59,10 +59,10 @@ std::size_t QuotaLimits::NamesOf(const quota::Evaluator* evaluator) const {
 
 std::vector<SharedEvaluator> QuotaLimits::EvaluatorsOf(const std::string& name) const {
   std::vector<SharedEvaluator> evaluators;
-  for (const SharedEvaluator& evaluator : api_.evaluators.shared()) {
-    if (Counts(*evaluator, name)) evaluators.push_back(evaluator);
-  }
   const auto counted = CountedResource(name);
+  for (const SharedEvaluator& evaluator : api_.evaluators.shared()) {
+    if (evaluator->owns(name) || counted == evaluator->resource) evaluators.push_back(evaluator);
+  }
   if (!counted || api_.evaluators.Find(*counted) != nullptr) return evaluators;
   if (auto counter = api_.CountedBy(*counted)) evaluators.push_back(std::move(counter));
   return evaluators;

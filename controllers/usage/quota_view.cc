@@ -4,8 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "pkg/base/text.h"
-
 namespace controllers {
 
 const QuotaView::Sources& QuotaView::sources() const {
@@ -17,6 +15,19 @@ const QuotaView::Sources& QuotaView::sources() const {
     std::ranges::copy(source.names, std::back_inserter(held.names));
   }
   return *sources_;
+}
+
+const QuotaView::Counting& QuotaView::counting() const {
+  if (counting_) return *counting_;
+  counting_.emplace();
+  for (const auto& [resource, source] : sources()) {
+    for (const std::string& name : source.names) (*counting_)[name].insert(resource);
+    // Also names that these objects count by class, once the classes are known.
+    for (const std::string& name : quota::NamesOfClasses(*source.evaluator, quota_.hard)) {
+      (*counting_)[name].insert(resource);
+    }
+  }
+  return *counting_;
 }
 
 const UsageSource* QuotaView::Find(std::string_view resource) const {
@@ -62,14 +73,9 @@ std::vector<std::string> QuotaView::resources() const {
 }
 
 std::vector<std::string> QuotaView::ResourcesOf(std::string_view name) const {
-  std::vector<std::string> resources;
-  for (const auto& [resource, source] : sources()) {
-    // Also names that these objects count by class, once the classes are known.
-    const bool counts = base::IsOneOf(name, source.names) ||
-                        base::IsOneOf(name, quota::NamesOfClasses(*source.evaluator, quota_.hard));
-    if (counts) resources.push_back(resource);
-  }
-  return resources;
+  const auto resources = counting().find(name);
+  if (resources == counting().end()) return {};
+  return {resources->second.begin(), resources->second.end()};
 }
 
 std::vector<std::string> QuotaView::floor_resources() const {

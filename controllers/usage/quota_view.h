@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,12 +74,16 @@ class QuotaView final : public accounting::View {
 
   using Sources = std::map<std::string, UsageSource, std::less<>>;
   [[nodiscard]] const Sources& sources() const;
+  // By name, the resources whose objects count under it.
+  using Counting = std::map<std::string, std::set<std::string>, std::less<>>;
+  [[nodiscard]] const Counting& counting() const;
 
   const Tracker& tracker_;
   const ObservedUsage& usage_;
   const quota::Quota& quota_;
   // filled on demand, because most quotas have no reservations
   mutable std::optional<Sources> sources_;
+  mutable std::optional<Counting> counting_;
 };
 
 }  // namespace controllers

@@ -77,23 +77,33 @@ void ResourceTracker::StartServed() {
     for (const auto& [ns, groups] : groups_) tracked.SetGroups(ns, groups);
     tracked.Start();
     // Nobody tells what a shared resource has listed before.
-    if (tracked.synced() || tracked.state().trouble) listener_.OnResourceState(*wanted.evaluator);
+    if (tracked.synced() || tracked.state().trouble) {
+      listener_.OnResourceStates({wanted.evaluator.get()});
+    }
   }
 }
 
 // A first status does not wait for resources that the server does not serve, or whose group is
 // stale.
 void ResourceTracker::NoteUnserved() {
+  constexpr std::size_t kMostNamed = 10;
+  UsageListener::Evaluators unserved;
+  std::string named;
   for (auto& [resource, wanted] : wanted_.entries()) {
     if (wanted.tracked || wanted.names == 0) continue;
     const bool absent = served_.IsAbsent(resource);
     if (!absent && !served_.IsUnknown(resource)) continue;
     if (std::exchange(wanted.known_absent, true)) continue;
-    LOG(WARNING) << "a quota names a resource that the server "
-                 << (absent ? "does not serve" : "cannot say that it serves")
-                 << " quota_api=" << api_.name << " resource=" << resource.ToString();
-    listener_.OnResourceState(*wanted.evaluator);
+    unserved.push_back(wanted.evaluator.get());
+    if (unserved.size() > kMostNamed) continue;
+    named += (named.empty() ? "" : ", ") + resource.ToString();
+    if (!absent) named += " (the server cannot say)";
   }
+  if (unserved.empty()) return;
+  LOG(WARNING) << "quotas name resources that the server does not serve quota_api=" << api_.name
+               << " number=" << unserved.size() << " resources=" << named
+               << (unserved.size() > kMostNamed ? ", …" : "");
+  listener_.OnResourceStates(unserved);
 }
 
 bool ResourceTracker::MustStop(const Wanted& wanted) const {
@@ -127,7 +137,7 @@ base::Task<void> ResourceTracker::StopUnneeded() {
     LOG(INFO) << "no longer counting resource=" << tracked->resource().ToString()
               << " quota_api=" << api_.name;
     co_await shared_.Release(tracked, listener_);
-    listener_.OnResourceState(tracked->evaluator());
+    listener_.OnResourceStates({&tracked->evaluator()});
   }
 }
 

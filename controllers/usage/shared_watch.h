@@ -55,8 +55,9 @@ class UsageListener {
   // Facts of an object changed, by an event or by time.
   virtual void OnUsageChange(const quota::Evaluator& evaluator,
                              const quota::LedgerChange& change) = 0;
-  // The resource became synced, failed or recovered.
-  virtual void OnResourceState(const quota::Evaluator& evaluator) = 0;
+  // The resources that these count became synced, failed, recovered, or are known to be unserved.
+  using Evaluators = std::vector<const quota::Evaluator*>;
+  virtual void OnResourceStates(const Evaluators& evaluators) = 0;
   // A class that the evaluator reads was added, changed or removed.
   virtual void OnClassChange(const quota::Evaluator& evaluator, const std::string& name) = 0;
   // The classes became known or unknown.

@@ -228,7 +228,7 @@ void TrackedResource::Report(const quota::LedgerChange& change) const {
 }
 
 void TrackedResource::TellState() const {
-  for (const User& user : users()) user.listener->OnResourceState(evaluator());
+  for (const User& user : users()) user.listener->OnResourceStates({&evaluator()});
 }
 
 base::Task<void> TrackedResource::WatchExpiry() {

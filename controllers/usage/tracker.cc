@@ -32,20 +32,21 @@ Tracker::Tracker(TrackingContext context, const quota::QuotaApi& api, ServedReso
 void Tracker::OnQuota(const quota::Quota* before, const quota::Quota* after) {
   if (before != nullptr && after != nullptr && before->hard == after->hard) return;
   WantedResources& wanted = resources_.wanted();
+  const std::vector<std::shared_ptr<TrackedResource>> watched = Watched();
   std::vector<std::string> names;
   // The new names come first, so that a resource of both is not dropped in between.
   if (after != nullptr) names = limits_.Add(*after);
   for (const std::string& name : names) {
     for (const SharedEvaluator& evaluator : limits_.EvaluatorsOf(name)) wanted.Add(evaluator);
     if (classes_.OnName(name, true)) changed_->Wake();
-    for (const auto& tracked : Watched()) tracked->facts().Limit(name);
+    for (const auto& tracked : watched) tracked->facts().Limit(name);
   }
   names.clear();
   if (before != nullptr) names = limits_.Remove(*before);
   for (const std::string& name : names) {
     for (const auto& evaluator : limits_.EvaluatorsOf(name)) wanted.Remove(evaluator->resource);
     if (classes_.OnName(name, false)) changed_->Wake();
-    for (const auto& tracked : Watched()) tracked->facts().Unlimit(name);
+    for (const auto& tracked : watched) tracked->facts().Unlimit(name);
   }
   WantByClasses();
 }
@@ -96,14 +97,17 @@ void Tracker::OnClasses() {
 
 std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) const {
   std::vector<UsageSource> sources;
-  const WantedResources::Concerned concerned = resources_.wanted().ConcernedBy(hard);
-  for (const WantedResources::Entry* entry : concerned.owners) {
+  WantedResources::Concerned concerned = resources_.wanted().ConcernedBy(hard);
+  for (auto& [entry, names] : concerned.owners) {
     const auto& [resource, wanted] = *entry;
-    std::vector<std::string> names =
-        quota::OwnedNames(*wanted.evaluator, hard, classes_.OwningTable(*wanted.evaluator));
+    const quota::Evaluator& evaluator = *wanted.evaluator;
+    const quota::ClassTable* const owning = classes_.OwningTable(evaluator);
+    std::erase_if(names, [&evaluator, owning](const std::string& name) {
+      return !quota::OwnsName(evaluator, name, owning);
+    });
     if (names.empty()) continue;
     const TrackedResource* const tracked = wanted.current();
-    sources.push_back({.evaluator = wanted.evaluator.get(),
+    sources.push_back({.evaluator = &evaluator,
                        .names = std::move(names),
                        .resource = resource,
                        .classes = classes_.Of(resource).table,
@@ -116,9 +120,8 @@ std::vector<UsageSource> Tracker::SourcesOf(const quota::ResourceList& hard) con
       sources.back().forbidden = state.forbidden;
     }
   }
-  for (const std::size_t at : concerned.by_class) {
+  for (auto& [at, names] : concerned.by_class) {
     const quota::Evaluator& evaluator = *api_.evaluators.shared()[at];
-    std::vector<std::string> names = quota::NamesOfClasses(evaluator, hard);
     const KnownClasses known = classes_.Of(evaluator.resource);
     for (auto& [resource, without] : classes_.WithoutKind(evaluator, names)) {
       sources.push_back(
@@ -186,7 +189,7 @@ void Tracker::Await(std::string_view resource, const std::string& version) {
   }
 }
 
-void Tracker::OnResourceState() {
+void Tracker::OnResourceStates() {
   if (AnyUnresolved()) changed_->Wake();
 }
 

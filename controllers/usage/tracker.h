@@ -27,7 +27,7 @@ namespace controllers {
 // second, unwatched source, for the names that it may own because of its classes.
 struct UsageSource {
   const quota::Evaluator* evaluator = nullptr;
-  std::vector<std::string> names;              // never empty
+  std::vector<std::string> names;              // never empty; sorted
   api::GroupResource resource;                 // the resource to list for them
   const quota::ClassTable* classes = nullptr;  // the classes that it reads; null if unknown
   const TrackedResource* tracked = nullptr;    // null: not watched (yet)
@@ -41,7 +41,7 @@ struct UsageSource {
 class Tracker {
  public:
   // `api`, `served`, `shared` and `listener` must outlive the tracker. The listener calls
-  // OnResourceState() and OnClasses(). `by_namespace` as in QuotaLimits.
+  // OnResourceStates() and OnClasses(). `by_namespace` as in QuotaLimits.
   Tracker(TrackingContext context, const quota::QuotaApi& api, ServedResources& served,
           SharedResources& shared, UsageListener& listener, bool by_namespace = false);
 
@@ -58,8 +58,8 @@ class Tracker {
   void SetGroups(std::string_view ns, std::vector<std::string> groups) {
     resources_.SetGroups(ns, std::move(groups));
   }
-  // As UsageListener::OnResourceState().
-  void OnResourceState();
+  // As UsageListener::OnResourceStates().
+  void OnResourceStates();
   // As UsageListener::OnClassChange() and OnClassState(): evaluators may own other names.
   void OnClasses();
   // The evaluators that own names of `hard`. Valid until the next suspension.

@@ -2,7 +2,7 @@
 
 #include <glog/logging.h>
 
-#include <algorithm>
+#include <utility>
 
 namespace controllers {
 
@@ -69,47 +69,44 @@ std::vector<std::shared_ptr<TrackedResource>> WantedResources::Watched() const {
   return watched;
 }
 
-WantedResources::Concerned WantedResources::FindConcerned(const std::string& name) const {
-  Concerned concerned;
-  for (const Entry& entry : entries_) {
-    const quota::Evaluator& evaluator = *entry.second.evaluator;
-    const bool may_by_class =
-        evaluator.classes && evaluator.classes->owns && evaluator.classes->concerns(name);
-    if (evaluator.owns(name) || may_by_class) concerned.owners.push_back(&entry);
-  }
+// A quota can name thousands of kinds that are only counted, so their entries are looked up, and
+// only the evaluators of the quota API are asked.
+WantedResources::Candidates WantedResources::FindCandidates(const std::string& name) const {
+  Candidates candidates;
+  const auto add = [&](const api::GroupResource& resource, bool by_class) {
+    const auto entry = entries_.find(resource);
+    if (entry == entries_.end()) return;
+    if (by_class || entry->second.evaluator->owns(name)) candidates.owners.push_back(&*entry);
+  };
   const auto& evaluators = api_.evaluators.shared();
   for (std::size_t i = 0; i < evaluators.size(); ++i) {
     const auto& classes = evaluators[i]->classes;
-    if (classes && classes->concerns(name)) concerned.by_class.push_back(i);
+    const bool concerns = classes && classes->concerns(name);
+    if (concerns) candidates.by_class.push_back(i);
+    add(evaluators[i]->resource, concerns && classes->owns);
   }
-  return concerned;
+  const auto counted = api_.counted_resource ? api_.counted_resource(name) : std::nullopt;
+  if (counted && api_.evaluators.Find(*counted) == nullptr) add(*counted, false);
+  return candidates;
 }
 
-const WantedResources::Concerned& WantedResources::ConcernedBy(const std::string& name) const {
+const WantedResources::Candidates& WantedResources::CandidatesFor(const std::string& name) const {
   const Changes now{changes_, api_.evaluators.changes()};
-  const bool outdated = std::exchange(concerned_as_of_, now) != now;
-  if (outdated || concerned_.size() >= kMostNames) concerned_.clear();
-  const auto known = concerned_.find(name);
-  if (known != concerned_.end()) return known->second;
-  return concerned_.emplace(name, FindConcerned(name)).first->second;
+  const bool outdated = std::exchange(candidates_as_of_, now) != now;
+  if (outdated || candidates_.size() >= kMostNames) candidates_.clear();
+  const auto known = candidates_.find(name);
+  if (known != candidates_.end()) return known->second;
+  return candidates_.emplace(name, FindCandidates(name)).first->second;
 }
 
 WantedResources::Concerned WantedResources::ConcernedBy(const quota::ResourceList& hard) const {
-  Concerned all;
-  const auto add = [](auto& to, const auto& more) {
-    for (const auto& one : more) {
-      if (std::ranges::find(to, one) == to.end()) to.push_back(one);
-    }
-  };
+  Concerned concerned;
   for (const auto& [name, limit] : hard) {
-    const Concerned& concerned = ConcernedBy(name);
-    add(all.owners, concerned.owners);
-    add(all.by_class, concerned.by_class);
+    const Candidates& candidates = CandidatesFor(name);
+    for (const Entry* const entry : candidates.owners) concerned.owners[entry].push_back(name);
+    for (const std::size_t at : candidates.by_class) concerned.by_class[at].push_back(name);
   }
-  std::ranges::sort(
-      all.owners, {}, [](const Entry* entry) -> const auto& { return entry->first; });
-  std::ranges::sort(all.by_class);
-  return all;
+  return concerned;
 }
 
 }  // namespace controllers

@@ -36,10 +36,17 @@ class WantedResources {
  public:
   using Entries = std::map<api::GroupResource, Wanted>;
   using Entry = Entries::value_type;
-  // Those that may count under a name.
+  // In the order of the entries.
+  struct ByResource {
+    bool operator()(const Entry* a, const Entry* b) const { return a->first < b->first; }
+  };
+  // What may count under the names of a quota, each with those names, sorted.
   struct Concerned {
-    std::vector<const Entry*> owners;   // their evaluators own it, or may because of classes
-    std::vector<std::size_t> by_class;  // evaluators of the quota API whose classes concern it
+    using Names = std::vector<std::string>;
+    // Their evaluators own the names, or may because of classes.
+    std::map<const Entry*, Names, ByResource> owners;
+    // By position, the evaluators of the quota API whose classes concern the names.
+    std::map<std::size_t, Names> by_class;
   };
 
   // `changed` is woken when something must be watched, or dropped after a while. All references
@@ -66,25 +73,29 @@ class WantedResources {
   [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const;
   // The resources that are watched now, by name.
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
-  // Those that may count under names of `hard`, each once, in the order of the entries and of the
-  // evaluators of the quota API. Valid until the next change of either.
+  // Valid until the next change of the entries, or of the evaluators of the quota API.
   [[nodiscard]] Concerned ConcernedBy(const quota::ResourceList& hard) const;
 
  private:
-  [[nodiscard]] const Concerned& ConcernedBy(const std::string& name) const;
-  [[nodiscard]] Concerned FindConcerned(const std::string& name) const;
+  // What may count under one name.
+  struct Candidates {
+    std::vector<const Entry*> owners;
+    std::vector<std::size_t> by_class;
+  };
+  [[nodiscard]] const Candidates& CandidatesFor(const std::string& name) const;
+  [[nodiscard]] Candidates FindCandidates(const std::string& name) const;
 
   const quota::QuotaApi& api_;
   const base::Clock& clock_;
   base::Alarm& changed_;
   Entries entries_;
   std::uint64_t changes_ = 0;  // of the entries and their evaluators
-  // What FindConcerned() returned after these changes. With hundreds of definitions, asking each
+  // What FindCandidates() returned after these changes. With hundreds of definitions, asking each
   // evaluator about each name takes longer than all else of a recount.
   static constexpr std::size_t kMostNames = 10'000;
   using Changes = std::pair<std::uint64_t, std::uint64_t>;  // and of the quota API's evaluators
-  mutable std::map<std::string, Concerned> concerned_;
-  mutable Changes concerned_as_of_{};
+  mutable std::map<std::string, Candidates> candidates_;
+  mutable Changes candidates_as_of_{};
 };
 
 }  // namespace controllers

@@ -22,9 +22,7 @@ constexpr std::size_t kMostUsedUp = 64;
 // that is not a rise.
 ResourceList Rise(const ResourceList& before, const ResourceList& used) {
   ResourceList rise = quota::Excess(used, before);
-  for (const auto& [name, amount] : ResourceList(rise)) {
-    if (before.Find(name) == nullptr) rise.Erase(name);
-  }
+  rise.EraseIf([&](const auto& item) { return before.Find(item.first) == nullptr; });
   return rise;
 }
 
@@ -175,9 +173,10 @@ void ExternalCharges::OnFirstCount(base::TimePoint now, const ResourceList& used
     if (known.Find(name) == nullptr || !counted_names_.insert(name).second) continue;
     first.Set(name, amount);
     held.Set(name, before.Get(name));
-    for (Part& part : parts_) part.usage.Erase(name);
-    for (Part& part : passed_over_) part.usage.Erase(name);
   }
+  const auto is_first = [&](const auto& item) { return first.Find(item.first) != nullptr; };
+  for (Part& part : parts_) part.usage.EraseIf(is_first);
+  for (Part& part : passed_over_) part.usage.EraseIf(is_first);
   DropEmpty(parts_);
   const ResourceList most = quota::Excess(first, known);
   const ResourceList shown = list != nullptr ? quota::Smaller(most, ShownBy(*list, first)) : most;

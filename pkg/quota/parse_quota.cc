@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
-#include "pkg/base/text.h"
 #include "pkg/quota/cluster_spec.h"
 #include "pkg/quota/cluster_status.h"
 #include "pkg/quota/count_name.h"
@@ -148,6 +147,7 @@ class SpecReader {
     std::vector<std::string>& names = quota_.unreadable.names;
     names = all_unknown_ ? NamesOf(quota_.hard) : std::move(hard.unreadable);
     std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
     if (form_.cluster) quota_.cluster = ParseClusterSpec(object_, quota_.unreadable.why);
   }
 
@@ -160,7 +160,7 @@ class SpecReader {
   void NoteLongNames(std::vector<std::string>& unreadable) {
     for (const auto& [name, limit] : quota_.hard) {
       if (!IsTooLong(name)) continue;
-      if (!base::IsOneOf(name, unreadable)) unreadable.push_back(name);
+      unreadable.push_back(name);
       Note("spec.hard: a name has more than 253 characters before the /, or after count/");
     }
   }

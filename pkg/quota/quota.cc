@@ -32,12 +32,6 @@ json::Object Difference(const ResourceList& stored, const ResourceList& desired,
   return json::Object::FromMembers(std::move(difference));
 }
 
-bool OwnsName(const Evaluator& evaluator, const std::string& name, const ClassTable* classes) {
-  if (evaluator.owns(name)) return true;
-  return classes != nullptr && evaluator.classes && evaluator.classes->owns &&
-         evaluator.classes->owns(name, *classes);
-}
-
 }  // namespace
 
 std::shared_ptr<const Evaluator> QuotaApi::CountedBy(const api::GroupResource& of) const {
@@ -100,6 +94,12 @@ std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
   }
   return json::Write(
       json::Object{{"metadata", std::move(metadata)}, {"status", std::move(status)}});
+}
+
+bool OwnsName(const Evaluator& evaluator, const std::string& name, const ClassTable* classes) {
+  if (evaluator.owns(name)) return true;
+  return classes != nullptr && evaluator.classes && evaluator.classes->owns &&
+         evaluator.classes->owns(name, *classes);
 }
 
 std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,

@@ -190,7 +190,9 @@ std::string StatusPatch(const Quota& quota, const QuotaStatus& desired,
                         const std::string& reservations = {}, const QuotaForm& form = {},
                         const json::Object& further = {});
 
-// The names of spec.hard that `evaluator` owns; `classes` are those it reads, if they are known.
+// True if the evaluator owns the name; `classes` are those it reads, null if they are not known.
+bool OwnsName(const Evaluator& evaluator, const std::string& name, const ClassTable* classes);
+// The names of spec.hard that `evaluator` owns, sorted.
 std::vector<std::string> OwnedNames(const Evaluator& evaluator, const ResourceList& hard,
                                     const ClassTable* classes = nullptr);
 // True if there are any.

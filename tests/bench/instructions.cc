@@ -68,7 +68,7 @@ json::Value SevenNames() {
 class NoListener final : public controllers::UsageListener {
  public:
   void OnUsageChange(const quota::Evaluator&, const quota::LedgerChange&) override { ++changes; }
-  void OnResourceState(const quota::Evaluator&) override {}
+  void OnResourceStates(const Evaluators&) override {}
   void OnClassChange(const quota::Evaluator&, const std::string&) override {}
   void OnClassState(const quota::Evaluator&) override {}
   void OnShown(std::string_view, const quota::Uid&) override {}

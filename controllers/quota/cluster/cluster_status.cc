@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "pkg/api/time.h"
@@ -53,10 +55,11 @@ QuotaCondition ExemptOf(const std::vector<std::string>& namespaces) {
 // Used is also absent for a name that admission does not guard yet. `unguarded`: of a quota that
 // was enforced, in further namespaces.
 std::string NotCountedYet(const quota::Quota& quota, const std::vector<std::string>& unguarded) {
+  const std::set<std::string_view> waiting(unguarded.begin(), unguarded.end());
   std::string names;
   for (const auto& [name, limit] : quota.hard) {
     const bool counted = quota.status.used.Find(name) != nullptr;
-    if (counted && !base::IsOneOf(name, unguarded)) continue;
+    if (counted && !waiting.contains(name)) continue;
     names += (names.empty() ? "" : ", ") + name;
   }
   return names;

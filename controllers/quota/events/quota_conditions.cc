@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string_view>
 
 #include "controllers/quota/events/status_conditions.h"
 #include "pkg/base/text.h"
@@ -15,9 +17,13 @@ std::string Are(const std::vector<std::string>& names) {
   return base::Join(names, ", ") + (names.size() == 1 ? " is" : " are");
 }
 
+// A quota can have tens of thousands of names, so they are not searched one by one.
+std::set<std::string_view> SetOf(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
 bool Contains(const std::vector<std::string>& all, const std::vector<std::string>& some) {
-  return std::ranges::all_of(some,
-                             [&](const std::string& name) { return base::IsOneOf(name, all); });
+  return std::ranges::includes(SetOf(all), SetOf(some));
 }
 
 bool IsAboutObjects(Obstacle::Kind kind) {
@@ -40,7 +46,9 @@ std::string StaleCondition(Obstacle::Kind kind) {
 // Some of the names may have been counted before.
 Announcement HeldOut(const Obstacle& obstacle) {
   std::vector<std::string> counted = obstacle.names;
-  std::erase_if(counted, [&](const auto& name) { return base::IsOneOf(name, obstacle.held_out); });
+  std::erase_if(counted, [held_out = SetOf(obstacle.held_out)](const std::string& name) {
+    return held_out.contains(name);
+  });
   std::string text = Are(obstacle.held_out) + " not in force until counted for the first time";
   if (!counted.empty())
     text += "; " + Are(counted) + " stale, status.used keeps what was last known";
@@ -234,11 +242,11 @@ QuotaConditions::When QuotaConditions::Heal(Memory& memory, const quota::Quota& 
                                             const std::vector<Obstacle>& obstacles,
                                             base::TimePoint now, const Say& say) {
   When again;
+  std::set<std::string_view> standing;
+  for (const Obstacle& obstacle : obstacles) standing.insert(obstacle.resource);
   for (auto entry = memory.standings.begin(); entry != memory.standings.end();) {
     const auto here = entry++;
-    const bool stands =
-        std::ranges::find(obstacles, here->first, &Obstacle::resource) != obstacles.end();
-    if (stands) continue;
+    if (standing.contains(here->first)) continue;
     std::vector<std::string>& names = here->second.names;
     // No report for names that the quota no longer has.
     std::erase_if(names, [&](const std::string& name) { return !quota.hard.Find(name); });

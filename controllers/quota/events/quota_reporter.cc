@@ -1,6 +1,7 @@
 #include "controllers/quota/events/quota_reporter.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "controllers/quota/events/uncounted.h"
@@ -183,12 +184,10 @@ void QuotaReporter::LookAt(const api::ObjectKey& key) {
 
 std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) const {
   std::vector<Obstacle> obstacles;
-  const auto known = [&](const std::string& resource) {
-    return std::ranges::find(obstacles, resource, &Obstacle::resource) != obstacles.end();
-  };
+  std::set<std::string> known;
   for (const UsageSource& source : tracker_.SourcesOf(quota.hard)) {
     const bool counted = source.tracked != nullptr && source.tracked->synced() && !source.trouble;
-    if (counted || known(source.resource.ToString())) continue;
+    if (counted || !known.insert(source.resource.ToString()).second) continue;
     Obstacle obstacle = Judge(source);
     obstacle.resource = source.resource.ToString();
     obstacle.names = source.names;
@@ -196,7 +195,7 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
     obstacles.push_back(std::move(obstacle));
   }
   for (const Obstacle& obstacle : FailuresOf(quota.key).unreadable) {
-    if (!known(obstacle.resource)) obstacles.push_back(obstacle);
+    if (!known.contains(obstacle.resource)) obstacles.push_back(obstacle);
   }
   return obstacles;
 }

@@ -4,8 +4,6 @@
 #include <array>
 #include <string_view>
 
-#include "pkg/base/text.h"
-
 namespace controllers {
 namespace {
 
@@ -74,7 +72,7 @@ quota::Uncounted WhyUncounted(const std::vector<UsageSource>& sources,
   quota::Uncounted uncounted;
   for (const UsageSource& source : sources) {
     const bool concerned = std::ranges::any_of(
-        names, [&](const std::string& name) { return base::IsOneOf(name, source.names); });
+        names, [&](const auto& name) { return std::ranges::binary_search(source.names, name); });
     std::string why = concerned ? WhyNot(source) : "";
     if (why.empty()) continue;
     uncounted.why += (uncounted.why.empty() ? "" : "; ") + std::move(why);

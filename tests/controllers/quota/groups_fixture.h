@@ -24,7 +24,7 @@ using fixture::MakePod;
 class Listener final : public controllers::UsageListener {
  public:
   void OnUsageChange(const quota::Evaluator&, const quota::LedgerChange&) override {}
-  void OnResourceState(const quota::Evaluator&) override {}
+  void OnResourceStates(const Evaluators&) override {}
   void OnClassChange(const quota::Evaluator&, const std::string&) override {}
   void OnClassState(const quota::Evaluator&) override {}
   void OnShown(std::string_view, const quota::Uid&) override {}

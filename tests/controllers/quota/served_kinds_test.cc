@@ -2,7 +2,9 @@
 // controller learns that from discovery.
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <string>
 
+#include "pkg/quota/object_counter.h"
 #include "tests/controllers/quota/controller_fixture.h"
 
 namespace served_kinds_test {
@@ -116,6 +118,33 @@ TEST_CASE("served kinds: a missing kind is looked up once a second", "[controlle
   f.RunFor(60s);
   CHECK(looks >= 55);
   CHECK(looks <= 65);
+}
+
+TEST_CASE("served kinds: thousands of names of kinds that nobody serves are each asked about once",
+          "[controllers]") {
+  constexpr int kNames = 3'000;
+  controllers::QuotaControllerOptions options;
+  int constrained = 0;
+  options.on_constrained = [&constrained] { ++constrained; };
+  ControllerFixture f(options);
+  std::size_t asked = 0;  // of the evaluators that only count
+  f.api.object_counter = [&asked](const api::GroupResource& resource) {
+    auto counter = quota::CountAnyKind(resource);
+    counter->owns = [&asked, owns = counter->owns](std::string_view name) {
+      ++asked;
+      return owns(name);
+    };
+    return counter;
+  };
+  json::Object hard{{"pods", "10"}};
+  for (int i = 0; i < kNames; ++i) hard.Set("count/x" + std::to_string(i) + ".example.com", "5");
+  f.cluster.Put(kQuotas, MakeQuota("q", hard));
+  f.RunFor(40s);
+  CHECK(f.Used("q") == "pods=0");
+  CHECK(f.events.said.size() > 10);  // a kind each
+  CHECK(asked > kNames);
+  CHECK(asked < 100 * kNames);
+  CHECK(constrained < 20);
 }
 
 }  // namespace served_kinds_test
