@@ -4,6 +4,7 @@
 
 #include "cmd/quota-controller-manager/run_once.h"
 #include "pkg/api/object_meta.h"
+#include "pkg/base/duration.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/webhook/ownership.h"
 #include "pkg/webhook/webhook_configuration.h"
@@ -19,8 +20,8 @@ base::Error CannotOpen(const std::string& why) {
 }
 
 // Guarded by the version that was read, because the owner of a later version was not checked.
-json::Value OpeningPatch(const json::Value& live) {
-  json::Object annotations{{std::string(webhook::kBreakGlassAnnotation), "true"}};
+json::Value OpeningPatch(const json::Value& live, const std::string& annotation) {
+  json::Object annotations{{std::string(webhook::kBreakGlassAnnotation), annotation}};
   return json::Object{
       {"metadata", json::Object{{"resourceVersion", std::string(api::ResourceVersion(live))},
                                 {"annotations", std::move(annotations)}}},
@@ -28,7 +29,7 @@ json::Value OpeningPatch(const json::Value& live) {
 }
 
 base::Task<base::Result<void>> Open(client::ApiClient& client, std::string installation,
-                                    std::ostream& out) {
+                                    base::Duration lasts, std::ostream& out) {
   const std::string& name = webhook::ConfigurationOptions().name;
   const std::string path = webhook::kWebhookConfigurations.Path({}, name);
   client::ApiRequest look{.path = path, .timeout = kPatchTimeout};
@@ -44,35 +45,38 @@ base::Task<base::Result<void>> Open(client::ApiClient& client, std::string insta
                          " is not this installation's, " + installation +
                          (other.empty() ? "" : ", but that of " + other));
   }
+  const bool for_good = lasts == base::Duration::zero();
+  const std::string annotation = for_good ? "true" : base::FormatDuration(lasts);
   client::ApiRequest request;
   request.verb = "PATCH";
   request.path = path;
   request.content_type = client::kMergePatch;
-  request.body = json::Write(OpeningPatch(*live));
+  request.body = json::Write(OpeningPatch(*live, annotation));
   request.timeout = kPatchTimeout;
   const auto done = co_await client.Do(std::move(request));
   if (!done) co_return done.error();
   out << "validatingwebhookconfiguration " << name
       << ": emptied, and stays empty until its annotation " << webhook::kBreakGlassAnnotation
-      << " is removed" << std::endl;
+      << " is removed" << (for_good ? "" : ", which running daemons do after " + annotation)
+      << std::endl;
   co_return base::Result<void>();
 }
 
 }  // namespace
 
 base::Task<base::Result<void>> BreakGlass(client::ApiClient& client, std::string installation,
-                                          std::ostream& out) {
+                                          base::Duration lasts, std::ostream& out) {
   base::Result<void> result;
   for (int i = 0; i < kPatchTries; ++i) {
-    result = co_await Open(client, installation, out);
+    result = co_await Open(client, installation, lasts, out);
     if (result || !result.error().Is(base::ErrorCode::kConflict)) break;
   }
   co_return result;
 }
 
 base::Result<void> BreakGlass(boost::asio::io_context& io, const Options& options) {
-  const auto task = [](client::ApiClient& client, base::Scheduler&, const api::ObjectKey& lease) {
-    return BreakGlass(client, lease.ToString(), std::cout);
+  const auto task = [&](client::ApiClient& client, base::Scheduler&, const api::ObjectKey& lease) {
+    return BreakGlass(client, lease.ToString(), options.break_glass_for, std::cout);
   };
   return RunOnce(io, options, "break glass", task);
 }

@@ -1,13 +1,16 @@
 #pragma once
 
 // --break-glass stops enforcing. It empties this installation's webhook configuration and sets an
-// annotation on it; running daemons leave it empty until the annotation is removed.
+// annotation on it; running daemons leave it empty until the annotation is removed. With
+// --break-glass-for they remove it themselves after that time. So a deletion of the installation
+// that ends early does not end enforcement.
 
 #include <boost/asio/io_context.hpp>
 #include <ostream>
 #include <string>
 
 #include "cmd/quota-controller-manager/flags.h"
+#include "pkg/base/clock.h"
 #include "pkg/base/error.h"
 #include "pkg/client/api_client.h"
 
@@ -18,8 +21,9 @@ namespace manager {
 // refused.
 base::Result<void> BreakGlass(boost::asio::io_context& io, const Options& options);
 
-// The same by this client, for the installation with this lease, "NAMESPACE/NAME". Prints to `out`.
+// The same by this client, for the installation with this lease, "NAMESPACE/NAME", for this long;
+// zero: for good. Prints to `out`.
 base::Task<base::Result<void>> BreakGlass(client::ApiClient& client, std::string installation,
-                                          std::ostream& out);
+                                          base::Duration lasts, std::ostream& out);
 
 }  // namespace manager

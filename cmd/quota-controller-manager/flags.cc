@@ -54,6 +54,9 @@ DEFINE_bool(break_glass, false,
             "configuration, even while daemons run, and exit. Until its annotation "
             "quota-controller-manager.io/break-glass is removed, nothing is refused. Use "
             "the daemon's own --leader-elect-resource-namespace.");
+DEFINE_string(break_glass_for, "0",
+              "With --break-glass: how long a daemon that still runs leaves the webhook "
+              "configuration so. It removes the annotation then. 0: for good.");
 DEFINE_bool(
     leader_elect, true,
     "Elect one of several replicas, which holds a Lease and writes the counts. All replicas count "
@@ -185,6 +188,12 @@ base::Result<Options> ParseFlags(int argc, char** argv) {
   if (options.uninstall && options.break_glass) {
     return BadFlag("break_glass", "cannot be combined with --uninstall");
   }
+  const auto glass = base::ParseDuration(FLAGS_break_glass_for);
+  if (!glass) return BadFlag("break_glass_for", glass.error().message);
+  if (glass->count() < 0) {
+    return BadFlag("break_glass_for", "must not be negative: " + FLAGS_break_glass_for);
+  }
+  options.break_glass_for = *glass;
   if (FLAGS_logging_format != "text" && FLAGS_logging_format != "json") {
     return BadFlag("logging_format", "must be text or json: \"" + FLAGS_logging_format + "\"");
   }

@@ -30,6 +30,7 @@ struct LeaderElection {
 struct Options {
   bool uninstall = false;               // remove what daemons left, and exit
   bool break_glass = false;             // stop enforcing, and exit
+  base::Duration break_glass_for{};     // until daemons enforce again; zero: they do not
   std::string kubeconfig;               // "" : in-cluster, else $KUBECONFIG, else ~/.kube/config
   std::string context;                  // "" : the kubeconfig's current-context
   bool protobuf = true;                 // prefer it for kinds that can be decoded

@@ -21,8 +21,10 @@ inline constexpr std::string_view kManagedLabel = "quota-controller-manager.io/m
 inline constexpr std::string_view kInstallationAnnotation =
     "quota-controller-manager.io/installation";
 
-// "true": an admin lets all requests pass. The daemon keeps the object without webhooks while it
-// has this annotation, and does not restore it if it is deleted.
+// All requests shall pass. The daemon keeps the object without webhooks while it has this
+// annotation, and does not restore it if it is deleted. "true": until somebody removes the
+// annotation. A duration ("5m"): a daemon that has seen it for so long removes it. Any other value
+// has no effect.
 inline constexpr std::string_view kBreakGlassAnnotation = "quota-controller-manager.io/break-glass";
 
 // Identity of a leader that enforces nothing, as its lease names it. While this one leads, replicas

@@ -7,6 +7,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
+#include "pkg/base/duration.h"
 #include "pkg/http/certificate.h"
 #include "pkg/webhook/certificate_keyring.h"
 #include "pkg/webhook/ownership.h"
@@ -111,16 +112,29 @@ void WebhookPlan::OnLive(base::TimePoint now, const json::Value* live) {
   AdoptLive(now);
 }
 
+// A duration is measured by our own clock: those of others may differ.
+void WebhookPlan::NoticeGlass(base::TimePoint now) {
+  const std::string_view text = AnnotationOf(*live_, kBreakGlassAnnotation);
+  if (text == glass_.text) return;
+  glass_ = {.text = std::string(text), .until = {}, .broken = text == "true"};
+  const auto duration = base::ParseDuration(text);
+  if (!duration || duration->count() <= 0) return;
+  glass_.until = now + std::min<base::Duration>(*duration, base::TimePoint::max() - now);
+}
+
 // Without an object the state stays: what an admin deletes in the open state is not restored.
-void WebhookPlan::NoticeOpen() {
-  if (!live_) return;
-  const std::string_view counting = AnnotationOf(*live_, kCountingAnnotation);
-  is_open_ = AnnotationOf(*live_, kBreakGlassAnnotation) == "true" ||
-             (!counting.empty() && counting == leader_);
+void WebhookPlan::NoticeOpen(base::TimePoint now) {
+  if (live_) {
+    NoticeGlass(now);
+    const std::string_view counting = AnnotationOf(*live_, kCountingAnnotation);
+    leader_counts_ = !counting.empty() && counting == leader_;
+  }
+  if (glass_.until) glass_.broken = now < *glass_.until;
+  is_open_ = glass_.broken || leader_counts_;
 }
 
 void WebhookPlan::AdoptLive(base::TimePoint now) {
-  NoticeOpen();
+  NoticeOpen(now);
   if (!live_ || IsForeign()) {
     for (auto& [key, rule] : rules_) {
       for (auto& [place, state] : rule.places) state.shown_since.reset();
@@ -211,7 +225,7 @@ bool WebhookPlan::MayGiveUp(const Rule& rule, const State& state) const {
 }
 
 void WebhookPlan::Advance(base::TimePoint now) {
-  NoticeOpen();  // the leader may have changed
+  NoticeOpen(now);  // the leader may have changed
   for (auto& [key, rule] : rules_) {
     const auto given_up = std::erase_if(rule.places, [&, &rule = rule](const auto& entry) {
       return MayGiveUp(rule, entry.second) && GivenUpAt(entry.second) <= now;
@@ -236,6 +250,7 @@ std::optional<base::TimePoint> WebhookPlan::NextDeadline() const {
       if (!state.stored && state.shown_since) consider(*state.shown_since + options_.propagation);
     }
   }
+  if (glass_.until && glass_.broken) consider(*glass_.until);
   return next;
 }
 
@@ -268,8 +283,11 @@ std::optional<WebhookPlan::Write> WebhookPlan::Next() const {
   if (waits_to_begin_ && (!live_ || AsksNobody(*live_))) return std::nullopt;
   json::Value desired = Desired();
   if (!live_) return Write{.create = true, .body = std::move(desired)};
-  if (SameConfiguration(*live_, desired)) return std::nullopt;
-  return Write{.create = false, .body = ConfigurationPatch(*live_, desired)};
+  if (SameConfiguration(*live_, desired) && !glass_.IsOver()) return std::nullopt;
+  Write write{.create = false, .body = ConfigurationPatch(*live_, desired)};
+  // Otherwise a daemon that sees it later would let everything pass again.
+  if (glass_.IsOver()) write.body.Make({"metadata", "annotations", kBreakGlassAnnotation}) = {};
+  return write;
 }
 
 const WebhookPlan::Rule* WebhookPlan::Find(std::string_view quota_api,

@@ -63,7 +63,7 @@ class WebhookPlan {
   void SetOwner(json::Value reference) { options_.configuration.owner = std::move(reference); }
   // Sets the identity that holds the lease; "" if it is unknown.
   void SetLeader(std::string_view identity) { leader_ = identity; }
-  // True if all requests shall pass: because of an admin's annotation, or because the leader
+  // True if all requests shall pass: because of kBreakGlassAnnotation, or because the leader
   // enforces nothing.
   [[nodiscard]] bool IsOpen() const { return is_open_; }
   // Gives up rules whose grace period is over. Rules that have propagated count as stored from now
@@ -151,7 +151,8 @@ class WebhookPlan {
   void NoticeUnwanted(base::TimePoint now, const std::string& quota_api,
                       const WantedPlaces& wanted);
   [[nodiscard]] json::Value Desired() const;
-  void NoticeOpen();
+  void NoticeGlass(base::TimePoint now);
+  void NoticeOpen(base::TimePoint now);
   void AdoptLive(base::TimePoint now);
   void Adopt(base::TimePoint now, const GuardedResource& guarded);
   void ForgetUnwanted(const std::vector<GuardedResource>& live);
@@ -167,6 +168,14 @@ class WebhookPlan {
   bool changed_ = false;
   bool waits_to_begin_ = false;
   std::string leader_;
+  // What kBreakGlassAnnotation says.
+  struct Glass {
+    std::string text;                      // "": there is none
+    std::optional<base::TimePoint> until;  // nullopt: it says no duration
+    bool broken = false;
+    [[nodiscard]] bool IsOver() const { return until && !broken; }
+  } glass_;
+  bool leader_counts_ = false;  // and enforces nothing
   bool is_open_ = false;
 };
 

@@ -69,8 +69,9 @@ void StaysSo(Admission& a) {
 
 bool AsksNobody(Admission& a) { return webhook::AsksNobody(a.api().Get(ConfigurationPath())); }
 
-ProgramResult BreakGlass(Admission& a) {
+ProgramResult BreakGlass(Admission& a, const std::string& lasts = "0") {
   return RunProgram({.argv = {BuiltProgram("quota-controller-manager"), "--break-glass",
+                              "--break-glass-for=" + lasts,
                               "--kubeconfig=" + a.scenario().server().Kubeconfig()}},
                     Stretched(60s));
 }
@@ -193,6 +194,29 @@ TEST_CASE("the break-glass annotation admits everything until it is removed",
   Eventually("the rules are stored again", [&] {
     return a.daemon().Metric("quota_admission_rules_stored") == 1 ? "" : "not yet";
   });
+}
+
+TEST_CASE("a daemon that is still there ends a break-glass that has a duration",
+          "[e2e][admission][uninstall]") {
+  Admission a;
+  a.Limit("q", {{"pods", "0"}});
+  CHECK(a.Post("pods", Pod("p"), true).exceeded());
+  SECTION("the same one") {
+    CHECK(BreakGlass(a, "5s").exit_code == 0);
+    CHECK(AsksNobody(a));
+    a.daemon().WaitForLog("is held open, nothing is refused");
+  }
+  SECTION("one that starts later") {
+    a.daemon().Kill();
+    CHECK(BreakGlass(a, "5s").exit_code == 0);
+    WaitUntilPods(a, false);
+    StaysSo(a);
+    a.daemon().Start();
+  }
+  WaitUntilPods(a, true);
+  CHECK(webhook::AnnotationOf(a.api().Get(ConfigurationPath()), webhook::kBreakGlassAnnotation) ==
+        "");
+  StaysSo(a);
 }
 
 TEST_CASE("a configuration deleted under break-glass is not restored",

@@ -144,6 +144,14 @@ const std::vector<Same> kSame{
 
 }  // namespace
 
+TEST_CASE("the hook of helm uninstall is left out where no API server is asked", "[helm]") {
+  for (const char* values :
+       {"enforce={core}",
+        "quotaApis={karmada},enforce={karmada},certificate=cert-manager,kubeconfigSecret=k"}) {
+    for (const json::Value& object : Rendered(values)) CHECK(object.StringAt({"kind"}) != "Job");
+  }
+}
+
 TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]") {
   std::set<std::string> covered{"crds", "dashboard"};  // parts of "base" and "monitoring"
   for (const Same& same : kSame) {

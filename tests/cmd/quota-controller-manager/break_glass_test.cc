@@ -39,12 +39,12 @@ struct Fixture {
     cluster.Put(webhook::kWebhookConfigurations, Configuration(ours, installation));
   }
   // Returns what is printed, or the error.
-  std::string Break() {
+  std::string Break(base::Duration lasts = {}) {
     std::ostringstream out;
     base::Result<void> done;
     base::TaskGroup tasks(io.get_executor());
     tasks.Spawn("break glass", [&]() -> base::Task<void> {
-      done = co_await manager::BreakGlass(cluster, "kube-system/lease", out);
+      done = co_await manager::BreakGlass(cluster, "kube-system/lease", lasts, out);
     });
     scheduler.RunFor(1min);
     return done ? out.str() : done.error().message;
@@ -77,6 +77,16 @@ TEST_CASE("break glass: the configuration of this installation, or of none, is e
   f.Put(true, owner);
   CHECK(f.Break().find(": emptied, and stays empty until its annotation ") != std::string::npos);
   CHECK(f.IsOpen());
+}
+
+TEST_CASE("break glass: for a time that daemons measure", "[manager]") {
+  Fixture f;
+  f.Put(true, "kube-system/lease");
+  CHECK(f.Break(5min).ends_with("is removed, which running daemons do after 5m0s\n"));
+  const json::Value* live = f.cluster.Find(webhook::kWebhookConfigurations, "", kName);
+  REQUIRE(live != nullptr);
+  CHECK(live->ArrayAt({"webhooks"}).empty());
+  CHECK(webhook::AnnotationOf(*live, webhook::kBreakGlassAnnotation) == "5m0s");
 }
 
 TEST_CASE("break glass: the configuration of others is not changed", "[manager]") {

@@ -220,6 +220,8 @@ TEST_CASE("flags: the error for a wrong value names the flag", "[manager]") {
                                        {"--admission-url=http://127.0.0.1:9443"},
                                        {"--admission-url=https://127.0.0.1:9443", kService},
                                        {"--break-glass", "--uninstall"},
+                                       {"--break-glass-for=-5m"},
+                                       {"--break-glass-for=soon"},
                                        {"--leader-elect-resource-name=a_b"},
                                        {"--leader-elect-resource-namespace=a.b"},
                                        {"--leader-elect-lease-duration=500ms"},

@@ -487,6 +487,75 @@ TEST_CASE("webhook plan: break-glass removes the webhooks and keeps the limits s
   }
 }
 
+TEST_CASE("webhook plan: a duration breaks the glass for so long", "[admission]") {
+  Planned p;
+  p.Settle({Counted("secrets")});
+  const auto annotate = [&](const char* value) {
+    p.live.Make({"metadata", "annotations", kBreakGlassAnnotation}) = value;
+    p.live.Make({"webhooks"}) = json::Array();
+    p.Show(p.live);
+  };
+  const auto is_taken_back = [&] {
+    if (p.plan.IsOpen()) return false;
+    const auto write = p.plan.Next();
+    REQUIRE(write);
+    const json::Value* taken = write->body.At({"metadata", "annotations", kBreakGlassAnnotation});
+    return taken != nullptr && taken->IsNull();
+  };
+  const base::TimePoint begun = p.now;
+  annotate("5m");
+  CHECK(p.plan.IsOpen());
+  CHECK_FALSE(p.plan.Next());
+  CHECK(p.plan.NextDeadline() == begun + std::chrono::minutes(5));
+  p.Pass(seconds(299));
+  CHECK(p.plan.IsOpen());
+  CHECK_FALSE(p.plan.Next());
+  SECTION("it is over") {
+    p.Pass(seconds(1));
+    CHECK(is_taken_back());
+    CHECK(p.plan.NextDeadline() == std::nullopt);
+    p.live.Make({"metadata"}).AsObject()->Erase("annotations");
+    REQUIRE(p.Write());
+    CHECK(p.Guards() == std::vector<GuardedResource>{Counted("secrets")});
+    CHECK_FALSE(p.plan.Next());
+  }
+  SECTION("the annotation is taken back even if no rule is wanted") {
+    p.Want({});
+    p.Pass(seconds(31));
+    CHECK(is_taken_back());
+  }
+  SECTION("meanwhile the object was deleted") {
+    p.ShowNothing();
+    CHECK_FALSE(p.plan.Next());
+    p.Pass(seconds(1));
+    REQUIRE(p.plan.Next());
+    CHECK(p.plan.Next()->create);
+  }
+  SECTION("meanwhile somebody changed something else") {
+    p.live.Make({"metadata", "annotations", "other"}) = "x";
+    p.Show(p.live);
+    p.Pass(seconds(1));
+    CHECK(is_taken_back());
+  }
+  SECTION("an admin makes it last") {
+    annotate("true");
+    p.Pass(std::chrono::hours(100));
+    CHECK(p.plan.IsOpen());
+    CHECK_FALSE(p.plan.Next());
+  }
+  SECTION("an admin makes it last longer") {
+    p.now += std::chrono::hours(24 * 365);  // the end is beyond what a time point can say
+    annotate("2555555h");
+    p.Pass(std::chrono::hours(100));
+    CHECK(p.plan.IsOpen());
+  }
+  SECTION("the new duration is none") {
+    annotate(GENERATE("0", "-1h", "soon"));
+    CHECK_FALSE(p.plan.IsOpen());
+    CHECK(p.plan.Next());
+  }
+}
+
 TEST_CASE("webhook plan: what the API server does not ask about is known", "[admission]") {
   Planned p;
   using Resources = std::set<api::GroupResource>;
