@@ -152,6 +152,32 @@ TEST_CASE("the hook of helm uninstall is left out where no API server is asked",
   }
 }
 
+TEST_CASE("the hook of helm uninstall works on the daemon's installation and API server",
+          "[helm]") {
+  const auto arguments = [](const std::string& values) {
+    Words all = Template(kQuotaSystem, values);
+    all.insert(all.end(), {"--api-versions=batch/v1/Job", "--show-only=templates/uninstall.yaml"});
+    const auto job = config::ParseYamlDocuments(WithoutRemarks(MustHelm(std::move(all))));
+    REQUIRE(job.has_value());
+    const json::Value& pod = *job->at(0).At({"spec", "template", "spec"});
+    CHECK((pod.At({"volumes"}) != nullptr) == (values.find("Secret") != std::string::npos));
+    Words found;
+    for (const json::Value& argument : pod.ArrayAt({"containers"}).front().ArrayAt({"args"})) {
+      found.emplace_back(*argument.AsString());
+    }
+    return found;
+  };
+  CHECK(arguments("enforce={core},clientCA=callers") ==
+        Words{"--break-glass", "--break-glass-for=5m"});
+  CHECK(arguments("enforce={core},extraArgs={-v=1,--leader-elect-resource-name=other}") ==
+        Words{"--break-glass", "--break-glass-for=5m", "--leader-elect-resource-name=other"});
+  CHECK(arguments("quotaApis={karmada},enforce={karmada},certificate=cert-manager,"
+                  "kubeconfigSecret=karmada") ==
+        Words{"--break-glass", "--break-glass-for=5m",
+              "--kubeconfig=/etc/quota-controller-manager/karmada/kubeconfig",
+              "--leader-elect-resource-namespace=kube-system"});
+}
+
 TEST_CASE("the chart renders the objects of every folder of manifests/", "[helm]") {
   std::set<std::string> covered{"crds", "dashboard"};  // parts of "base" and "monitoring"
   for (const Same& same : kSame) {

@@ -103,10 +103,11 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* The user of the cert-manager Secret's files is the pod's group, which OpenShift chooses. */}}
+{{/* The files of mounted Secrets are readable for the pod's group, which OpenShift chooses. */}}
 {{- define "qcm.podSecurityContext" -}}
 {{- $context := deepCopy (.Values.podSecurityContext | default dict) -}}
-{{- if and (include "qcm.certManager" .) $context.runAsGroup -}}
+{{- $secrets := or (include "qcm.certManager" .) .Values.kubeconfigSecret -}}
+{{- if and $secrets $context.runAsGroup -}}
 {{- $_ := set $context "fsGroup" $context.runAsGroup -}}
 {{- end -}}
 {{ toYaml $context }}
@@ -153,6 +154,14 @@ core,cluster{{ if .Values.ironcore }},ironcore{{ end }}
 {{- end -}}
 {{- end -}}
 
+{{/* The arguments for another API server than that of this cluster. */}}
+{{- define "qcm.apiServer" -}}
+{{- if .Values.kubeconfigSecret }}
+- --kubeconfig=/etc/quota-controller-manager/karmada/kubeconfig
+- --leader-elect-resource-namespace=kube-system
+{{- end }}
+{{- end -}}
+
 {{- define "qcm.arguments" -}}
 {{- $apis := include "qcm.quotaApis" . }}
 {{- range .Values.enforce }}
@@ -166,10 +175,7 @@ core,cluster{{ if .Values.ironcore }},ironcore{{ end }}
 {{- with $apis }}
 - --quota-apis={{ . }}
 {{- end }}
-{{- if .Values.kubeconfigSecret }}
-- --kubeconfig=/etc/quota-controller-manager/karmada/kubeconfig
-- --leader-elect-resource-namespace=kube-system
-{{- end }}
+{{- include "qcm.apiServer" . }}
 {{- if .Values.enforce }}
 {{- if .Values.kubeconfigSecret }}
 - --admission-url=https://quota-controller-manager.{{ include "qcm.namespace" . }}.svc:443
