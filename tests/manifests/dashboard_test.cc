@@ -25,6 +25,7 @@ namespace e2e::dashboard_test {
 namespace {
 
 const std::string kSource = tests::SourcePath("/");
+const std::string kDashboard = kSource + "manifests/dashboard/quota-controller-manager.json";
 
 double Now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -200,8 +201,7 @@ TEST_CASE("every panel of the dashboard shows data after the quickstart's storie
     std::this_thread::sleep_for(4s);
     RunStory(kubeconfig, {"--story=core", "--namespace=team-" + std::to_string(i)});
   }
-  const std::string dashboard = kSource + "manifests/dashboard/quota-controller-manager.json";
-  const auto panels = DashboardPanels(dashboard, LivePrometheus::kRateInterval);
+  const auto panels = DashboardPanels(kDashboard, LivePrometheus::kRateInterval);
   CHECK(panels.size() > 20);
 
   // These have nothing to show as long as all is well; manifests/monitoring/README.md says so, too.
@@ -241,6 +241,26 @@ TEST_CASE("every panel of the dashboard shows data after the quickstart's storie
     CHECK(readme.find(line) != std::string::npos);
   }
   if (pictures != nullptr) Draw(all, begin, pictures);
+}
+
+TEST_CASE("the dashboard counts once what every replica exports, and for each cluster",
+          "[dashboard]") {
+  const std::set<std::string> same{"quota_quotas", "quota_tracked_objects", "quota_stale_quotas",
+                                   "quota_reservations"};
+  std::set<std::string> found;
+  for (const DashboardPanel& panel : DashboardPanels(kDashboard, LivePrometheus::kRateInterval)) {
+    for (const PanelQuery& query : panel.queries) {
+      for (const std::string& metric : same) {
+        const std::size_t at = query.expression.find("(" + metric + "{");
+        if (at == std::string::npos) continue;
+        found.insert(metric);
+        INFO(panel.title << ": " << query.expression);
+        CHECK(query.expression.starts_with("sum by ("));
+        CHECK(query.expression.substr(0, at).find("(max by (cluster, ") != std::string::npos);
+      }
+    }
+  }
+  CHECK(found == same);
 }
 
 }  // namespace e2e::dashboard_test
