@@ -1,6 +1,8 @@
 #include "cmd/quota-controller-manager/controller_metrics.h"
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 namespace manager {
 namespace {
@@ -10,6 +12,29 @@ using Seconds = std::chrono::duration<double>;
 const metrics::Buckets kReconcileBuckets{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.025, 0.05,
                                          0.1,    0.25,   0.5,   1,     2.5,  5,     15};
 const metrics::Buckets kResyncBuckets{0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300};
+
+constexpr std::size_t kMostStale = 100;
+
+using Standings = controllers::QuotaConditions::Standings;
+
+// The entries with the most quotas, and the sum of the others for each reason.
+Standings Bounded(const Standings& standings) {
+  if (standings.size() <= kMostStale) return standings;
+  std::vector<const Standings::value_type*> all;
+  all.reserve(standings.size());
+  for (const auto& standing : standings) all.push_back(&standing);
+  const auto rest = all.begin() + kMostStale;
+  // Equal ones by their names, so that each scrape shows the same.
+  std::ranges::nth_element(all, rest, [](const auto* one, const auto* other) {
+    return one->second != other->second ? one->second > other->second : one->first < other->first;
+  });
+  Standings bounded;
+  for (auto one = all.begin(); one != rest; ++one) bounded.insert(**one);
+  for (auto one = rest; one != all.end(); ++one) {
+    bounded[{"", (*one)->first.second}] += (*one)->second;
+  }
+  return bounded;
+}
 
 }  // namespace
 
@@ -134,7 +159,8 @@ void ControllerMetrics::Forget(const Tracked& tracked) {
   }
 }
 
-void ControllerMetrics::ShowStale(const controllers::QuotaConditions::Standings& standings) {
+void ControllerMetrics::ShowStale(const Standings& all) {
+  const Standings standings = Bounded(all);
   std::erase_if(stale_, [&](const auto& entry) {
     if (standings.contains(entry.first)) return false;
     registry_.Remove(entry.second);
@@ -144,7 +170,8 @@ void ControllerMetrics::ShowStale(const controllers::QuotaConditions::Standings&
     const auto [entry, added] = stale_.try_emplace(what);
     if (added) {
       entry->second = registry_.NewGauge("quota_stale_quotas",
-                                         "Quotas with names of this resource that are not counted.",
+                                         "Quotas with names of this resource that are not counted. "
+                                         "Most of many are counted together, without a name.",
                                          With({{"resource", what.first}, {"reason", what.second}}));
     }
     entry->second.Set(static_cast<double>(quotas));

@@ -24,6 +24,9 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   // age of every watched resource.
   void Refresh(const controllers::QuotaController& controller, base::TimePoint now);
   void ShowReservations(const controllers::Accounts::Tally& tally, base::TimePoint now);
+  // Exports the resources that the most quotas were told of, and all others together, without a
+  // name: tenants choose the names.
+  void ShowStale(const controllers::QuotaConditions::Standings& standings);
   // Call it when the controller is destroyed.
   void Clear();
 
@@ -37,7 +40,6 @@ class ControllerMetrics final : public controllers::ControllerObserver {
   [[nodiscard]] metrics::Labels With(const metrics::Labels& more) const;
   Tracked& ForResource(const std::string& resource);
   void Forget(const Tracked& tracked);
-  void ShowStale(const controllers::QuotaConditions::Standings& standings);
   void CountDrift(const std::string& resource, std::string_view kind, std::size_t objects);
 
   metrics::Registry& registry_;

@@ -75,4 +75,38 @@ TEST_CASE("controller metrics: the series of a quota end with its last reservati
   CHECK_THAT(c.registry.Expose(), !Contains("quota_reserved_usage{"));
 }
 
+TEST_CASE("controller metrics: the series of names that are not counted are bounded", "[manager]") {
+  Cluster c;
+  const auto series = [&] {
+    const std::string text = c.registry.Expose();
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = text.find("\nquota_stale_quotas{", at)) != std::string::npos;
+         ++at) {
+      ++found;
+    }
+    return found;
+  };
+  const auto shown = [&](const std::string& resource, const std::string& reason, int quotas) {
+    const std::string line = R"(quota_stale_quotas{quota_api="core",reason=")" + reason +
+                             R"(",resource=")" + resource + "\"} " + std::to_string(quotas) + "\n";
+    return c.registry.Expose().find(line) != std::string::npos;
+  };
+  controllers::QuotaConditions::Standings standings;
+  for (int i = 0; i < 99; ++i) standings[{"x" + std::to_string(i) + ".a", "not-served"}] = 1;
+  standings[{"secrets", "stale"}] = 7;
+  c.metrics.ShowStale(standings);
+  CHECK(series() == 100);
+  CHECK(shown("x98.a", "not-served", 1));
+  for (int i = 99; i < 3000; ++i) standings[{"x" + std::to_string(i) + ".a", "not-served"}] = 1;
+  standings[{"machines.m", "stale"}] = 2;
+  c.metrics.ShowStale(standings);
+  CHECK(series() == 101);
+  CHECK(shown("secrets", "stale", 7));
+  CHECK(shown("machines.m", "stale", 2));
+  CHECK(shown("", "not-served", 3000 - 98));
+  c.metrics.ShowStale({{{"secrets", "stale"}, 6}});
+  CHECK(series() == 1);
+  CHECK(shown("secrets", "stale", 6));
+}
+
 }  // namespace controller_metrics_test
