@@ -21,7 +21,10 @@ constexpr std::chrono::seconds kGrace{6};
 // The name of the role in manifests/ and in the chart.
 constexpr const char* kOwnerRole = "quota-controller-manager";
 constexpr const char* kOwnerRoleOnKarmada = "quota-controller-manager-karmada";
-constexpr std::chrono::seconds kLeaveTimeout{3};
+constexpr std::chrono::seconds kLeaveTimeout{3};  // of each request
+// Beside it, current reviews are answered. A stop takes 20 s at most.
+constexpr std::chrono::seconds kLeaveFor{5};
+constexpr std::chrono::milliseconds kLeaveAgain{500};
 const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
 
 webhook::WebhookKeeperOptions KeeperOptions(const Options& options) {
@@ -410,26 +413,44 @@ void AdmissionService::Stop(std::chrono::milliseconds linger) {
   closing_.Spawn("close", [this, linger] { return CloseAfter(linger); });
 }
 
+// Our token ends with the namespace, so any try may be the last one that can succeed.
 base::Task<void> AdmissionService::LeaveWith(std::string ns) {
   if (!options_.manage_webhook || ns.empty()) co_return;
+  const base::TimePoint until = scheduler_.Now() + kLeaveFor;
+  for (;;) {
+    const base::Result<void> left = co_await TryToLeaveWith(ns);
+    if (left) co_return;
+    if (scheduler_.Now() >= until) {
+      LOG(ERROR)
+          << "webhook configuration is left: it is not known whether the daemon's namespace is "
+             "being deleted, or the deletion failed. If the namespace goes, delete it by "
+             "hand, or API servers refuse what quotas limit name="
+          << webhook::ConfigurationOptions().name << " namespace=" << ns
+          << " error=" << json::Quote(left.error().message);
+      co_return;
+    }
+    co_await scheduler_.Sleep(kLeaveAgain);
+  }
+}
+
+base::Task<base::Result<void>> AdmissionService::TryToLeaveWith(std::string ns) {
   client::ApiRequest look;
   look.path = kNamespaces.Path({}, ns);
   look.timeout = kLeaveTimeout;
   const auto found = co_await client::DoJson(client_, std::move(look));
-  const bool gone = !found && found.error().Is(base::ErrorCode::kNotFound);
-  const bool going = found && !found->StringAt({"metadata", "deletionTimestamp"}).empty();
-  if (!gone && !going) co_return;
+  if (!found && !found.error().Is(base::ErrorCode::kNotFound)) co_return found.error();
+  const bool stays = found && found->StringAt({"metadata", "deletionTimestamp"}).empty();
+  if (stays) co_return base::Result<void>();
   // The keeper must not restore the configuration that is deleted next.
   keeper_.Leave();
   const std::string& name = webhook::ConfigurationOptions().name;
   const auto removed = co_await webhook::RemoveOurs(
       client_, webhook::kWebhookConfigurations.Path({}, name), installation_, kLeaveTimeout);
-  if (removed) {
+  if (!removed) co_return removed.error();
+  if (removed->kind == webhook::Removal::Kind::kDeleted) {
     LOG(WARNING) << "deleted the webhook configuration with its namespace namespace=" << ns;
-  } else {
-    LOG(ERROR) << "could not delete the webhook configuration with its namespace namespace=" << ns
-               << " error=" << json::Quote(removed.error().message);
   }
+  co_return base::Result<void>();
 }
 
 base::Task<void> AdmissionService::CloseAfter(std::chrono::milliseconds linger) {

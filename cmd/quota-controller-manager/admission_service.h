@@ -73,7 +73,8 @@ class AdmissionService final : public webhook::StoredRulesListener {
   void Stop(std::chrono::milliseconds linger);
 
   // If the daemon's own namespace `ns` is being deleted, deletes the webhook configuration, which
-  // is cluster-scoped and would otherwise stay.
+  // is cluster-scoped and would otherwise stay. Tries for some seconds; the log names the object if
+  // it fails.
   base::Task<void> LeaveWith(std::string ns);
 
   // True if another installation manages the webhook configuration: then write nothing beside it.
@@ -104,6 +105,8 @@ class AdmissionService final : public webhook::StoredRulesListener {
                                const api::ObjectKey& quota) const;
   [[nodiscard]] http::ServerTls TlsWith(std::string cert_pem, std::string key_pem) const;
   bool ServeWith(const webhook::CertificateMaterial& material);
+  // Errors: those of the API server.
+  base::Task<base::Result<void>> TryToLeaveWith(std::string ns);
   base::Task<void> CloseAfter(std::chrono::milliseconds linger);
   [[nodiscard]] std::optional<debug::Failure> WhyNotReady() const;
   [[nodiscard]] std::optional<controllers::Unenforced> UnenforcedOf(

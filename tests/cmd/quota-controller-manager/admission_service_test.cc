@@ -10,6 +10,7 @@
 #include "pkg/client/event_recorder.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/webhook/ownership.h"
+#include "tests/fake/captured_log.h"
 #include "tests/fake/fake_cluster.h"
 
 namespace admission_service_test {
@@ -119,6 +120,31 @@ TEST_CASE("admission service: the rules are kept if it is not known that the nam
       return base::Error{.code = base::ErrorCode::kForbidden, .message = "not yours"};
     };
     CHECK(f.KeepsRules());
+  }
+}
+
+TEST_CASE("admission service: a failure at the stop is repeated, and then named", "[manager]") {
+  Fixture f;
+  f.PutNamespace(true);
+  const std::string path = GENERATE(as<std::string>(), kNamespaces.Path({}, "quota-system"),
+                                    kWebhookConfigurations.Path({}, kName));
+  int failures = 0;
+  f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path != path || --failures < 0) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kUnavailable, .message = "not now"};
+  };
+  const fake::CapturedLog log;
+  SECTION("a few times") {
+    failures = 3;
+    CHECK_FALSE(f.KeepsRules());
+    CHECK(log.With("delete it").empty());
+  }
+  SECTION("to the end") {
+    failures = 1000;
+    CHECK(f.KeepsRules());
+    CHECK(log.With("delete it by hand").size() == 1);
+    CHECK(log.With("name=" + kName + " namespace=quota-system error=\"not now\"").size() == 1);
+    CHECK(failures > 900);  // a pause before each further try
   }
 }
 
