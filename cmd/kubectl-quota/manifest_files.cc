@@ -13,6 +13,7 @@
 
 #include "cmd/kubectl-quota/check_inputs.h"
 #include "cmd/kubectl-quota/fetched_text.h"
+#include "cmd/kubectl-quota/text_encoding.h"
 
 namespace kubectl_quota {
 namespace {
@@ -108,14 +109,20 @@ base::Result<std::string> ReadStream(std::istream& in, const std::string& path) 
   return text;
 }
 
-}  // namespace
-
-base::Result<std::string> ReadText(const std::string& path) {
+base::Result<std::string> ReadBytes(const std::string& path) {
   if (path == "-") return ReadStream(std::cin, "stdin");
   if (IsUrl(path)) return Download(path);
   std::ifstream file(path, std::ios::binary);
   if (!file.is_open()) return CannotRead(path, {errno, std::generic_category()});
   return ReadStream(file, path);
+}
+
+}  // namespace
+
+base::Result<std::string> ReadText(const std::string& path) {
+  auto bytes = ReadBytes(path);
+  if (!bytes) return bytes.error();
+  return InUtf8(std::move(*bytes), path == "-" ? "stdin" : path);
 }
 
 base::Result<std::vector<Manifest>> ReadFiles(const Paths& paths, bool recursive) {

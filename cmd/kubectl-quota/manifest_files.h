@@ -13,7 +13,7 @@
 
 namespace kubectl_quota {
 
-// Returns the text of a file or a URL; "-" is stdin.
+// Returns the text of a file or a URL in UTF-8, as InUtf8(); "-" is stdin.
 base::Result<std::string> ReadText(const std::string& path);
 // Returns all manifests in these places. Of a folder the files with .yaml, .yml and .json are read;
 // with `recursive` also those of the folders in it, but not behind symbolic links.

@@ -70,6 +70,58 @@ TEST_CASE("manifest files: a pattern is expanded if no file has that name", "[ku
   CHECK(Tree::Names(tree.root + "/[bc].yaml") == "[bc] ");
 }
 
+// The text in UTF-16, with a byte order mark.
+std::string Wide(const std::u16string& text, bool little_endian) {
+  std::string bytes;
+  for (const char16_t unit : u"\uFEFF" + text) {
+    const char high = static_cast<char>(unit >> 8);
+    const char low = static_cast<char>(unit & 0xFF);
+    bytes += little_endian ? low : high;
+    bytes += little_endian ? high : low;
+  }
+  return bytes;
+}
+
+TEST_CASE("manifest files: UTF-16 and UTF-8 with a byte order mark are read as by kubectl",
+          "[kubectl-quota]") {
+  const Plugin plugin;
+  const std::u16string map = u"{apiVersion: v1, kind: ConfigMap, metadata: {name: ";
+  const std::u16string two =
+      map + u"a, labels: {l: \"\u00e9\U0001F600\"}}}\r\n---\r\n" + map + u"b}}";
+  for (const bool little_endian : {true, false}) {
+    const std::string path = plugin.File("wide.yaml", Wide(two, little_endian));
+    CHECK(Tree::Names(path) == "a b ");
+    const auto read = ReadFiles({path});
+    REQUIRE(read.has_value());
+    CHECK(read->front().object.StringAt({"metadata", "labels", "l"}) == "\u00e9\U0001F600");
+  }
+  CHECK(Tree::Names(plugin.File("mark.yaml", "\xEF\xBB\xBF" + ConfigMap("m"))) == "m ");
+  // Half of a surrogate pair, and half of a unit at the end.
+  std::u16string broken = map + u"a, labels: {l: '?'}}}";
+  broken[broken.find(u'?')] = 0xD83D;
+  const auto read = ReadFiles({plugin.File("broken.yaml", Wide(broken, true))});
+  REQUIRE(read.has_value());
+  CHECK(read->front().object.StringAt({"metadata", "labels", "l"}) == "\uFFFD");
+  CHECK(Tree::Names(plugin.File("odd.yaml", Wide(map + u"a}} #", true) + "x")) == "a ");
+}
+
+TEST_CASE("manifest files: the error of another encoding names the file and the encoding",
+          "[kubectl-quota]") {
+  const Plugin plugin;
+  const std::u16string map = u"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}";
+  const std::string hint =
+      ": neither UTF-8 nor UTF-16 with a byte order mark, because it has zero bytes: save it as "
+      "UTF-8";
+  for (const bool little_endian : {true, false}) {
+    const std::string path = plugin.File("bare.yaml", Wide(map, little_endian).substr(2));
+    CHECK(Tree::Names(path) == path + hint);
+  }
+  const std::string path = plugin.File("utf32.yaml", std::string("\xFF\xFE\0\0{\0\0\0}\0\0\0", 12));
+  CHECK(Tree::Names(path) == path + hint);
+  CHECK_THAT(Tree::Names(plugin.File("latin1.yaml", "# \xE9\n" + ConfigMap("a"))),
+             Contains("latin1.yaml: ") && Contains("line 1: not UTF-8"));
+}
+
 TEST_CASE("manifest files: a URL is a file", "[kubectl-quota]") {
   const std::string body = ConfigMap("far");
   CannedServer server(
