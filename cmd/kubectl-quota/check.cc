@@ -118,6 +118,10 @@ base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, insp
   }
   AddLabelled(manifests, surroundings);
   NoteRepeated(manifests, checked.notes);
+  if (LimitedNames(core.book.quotas()).contains(kSlicesName)) {
+    auto added = books.Add(MirrorsIn(manifests), now, checked);
+    if (!added) return added.error();
+  }
   if (inputs.IsNew(ns)) {
     auto added = books.Add(BornWith(ns, manifests), now, checked);
     if (!added) return added.error();

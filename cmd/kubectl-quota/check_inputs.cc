@@ -136,13 +136,18 @@ bool CountsWhatIsMade(const json::Value& object) {
 }
 
 // Drops what a controller makes of another one of the manifests, as exports have both, and then the
-// owners: what they refer to is of the cluster that the export comes from.
+// owners: what they refer to is of the cluster that the export comes from. Endpoints have no owner,
+// but the name of their Service.
 void DropMade(std::vector<Manifest>& manifests) {
   std::set<inspect::ObjectName> makers;
+  std::set<std::string, std::less<>> services;
   for (const Manifest& manifest : manifests) {
     if (CountsWhatIsMade(manifest.object)) makers.insert(inspect::NameOf(manifest.object));
+    if (inspect::HasEndpoints(manifest.object)) services.emplace(api::Name(manifest.object));
   }
   std::erase_if(manifests, [&](const Manifest& manifest) {
+    const bool of_service = inspect::Is(manifest.object, inspect::kEndpoints);
+    if (of_service && services.contains(api::Name(manifest.object))) return true;
     const auto owners = manifest.object.ArrayAt({"metadata", "ownerReferences"});
     return std::ranges::any_of(owners, [&](const json::Value& owner) {
       const inspect::ObjectName name{base::ToLower(api::Kind(owner)),

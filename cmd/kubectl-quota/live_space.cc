@@ -192,7 +192,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
     co_return books_.Add(BornWith(ns_, manifests), now, nothing);
   }
   const std::set<std::string> names = LimitedNames(books_.core().book.quotas());
-  if (!names.contains("count/endpointslices.discovery.k8s.io")) co_return base::Result<void>();
+  if (!names.contains(kSlicesName)) co_return base::Result<void>();
   if (auto read = co_await ReadStoredPods(cluster_, ns_, surroundings_); !read) co_return read;
   auto slices = co_await LackingSlices(cluster_, ns_, manifests, surroundings_);
   if (!slices) co_return slices.error();

@@ -5,9 +5,12 @@
 #include <memory>
 #include <utility>
 
+#include "cmd/kubectl-quota/policies.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/helm.h"
 #include "pkg/inspect/manifest.h"
+#include "pkg/inspect/mirrored_slices.h"
+#include "pkg/inspect/workload_kinds.h"
 
 namespace kubectl_quota {
 namespace {
@@ -98,6 +101,23 @@ void AddLabelled(const std::vector<inspect::Manifest>& manifests,
   for (const inspect::Manifest& manifest : manifests) {
     inspect::AddLabelled(manifest.object, surroundings);
   }
+}
+
+inspect::Expansion MirrorsIn(const std::vector<inspect::Manifest>& manifests) {
+  const std::vector<json::Value> services = OfKind(manifests, inspect::kService);
+  const std::vector<json::Value> endpoints = OfKind(manifests, inspect::kEndpoints);
+  inspect::Expansion mirrors = inspect::LackingMirrors(services, endpoints, {});
+  for (const json::Value& each : endpoints) {
+    const bool known = std::ranges::any_of(services, [&](const json::Value& service) {
+      return api::Name(service) == api::Name(each);
+    });
+    if (known || inspect::MirrorsOf(each) == 0) continue;
+    mirrors.notes.push_back(inspect::NameOf(each).ToString() +
+                            ": its EndpointSlices are not counted, because its Service is in no "
+                            "file");
+    mirrors.uncounted.push_back(mirrors.notes.back());
+  }
+  return mirrors;
 }
 
 void NoteRelease(const std::vector<inspect::Manifest>& manifests, const inspect::FitBook& book,

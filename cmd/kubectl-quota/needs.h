@@ -37,6 +37,10 @@ void NoteRepeated(const std::vector<inspect::Manifest>& manifests, std::vector<s
 // Adds what one manifest tells for others: inspect::AddLabelled().
 void AddLabelled(const std::vector<inspect::Manifest>& manifests,
                  inspect::Surroundings& surroundings);
+// The name under which EndpointSlices count.
+inline constexpr const char* kSlicesName = "count/endpointslices.discovery.k8s.io";
+// Returns the EndpointSlices that mirror Endpoints of the manifests, if there is nothing else.
+inspect::Expansion MirrorsIn(const std::vector<inspect::Manifest>& manifests);
 // Notes the Secret in which Helm stores a release, if a quota limits Secrets.
 void NoteRelease(const std::vector<inspect::Manifest>& manifests, const inspect::FitBook& book,
                  std::vector<std::string>& notes);

@@ -44,14 +44,14 @@ std::int64_t SlicesFor(const Value& service, const Surroundings& surroundings) {
   return slices * FamiliesOf(service);
 }
 
-void AddSlices(const Value& service, std::int64_t count, Expansion& expansion) {
+void AddSlices(const Value& maker, std::int64_t count, const std::string& by,
+               Expansion& expansion) {
   if (count <= 0) return;
-  const std::string name = std::string(api::Name(service)) + "-…";
-  expansion.pieces.push_back(
-      {.object = MadeBy(service, "discovery.k8s.io/v1", "EndpointSlice", name),
-       .count = count,
-       .of = NameOf(service),
-       .role = {"EndpointSlice", "its selector"}});
+  const std::string name = std::string(api::Name(maker)) + "-…";
+  expansion.pieces.push_back({.object = MadeBy(maker, "discovery.k8s.io/v1", "EndpointSlice", name),
+                              .count = count,
+                              .of = NameOf(maker),
+                              .role = {"EndpointSlice", by}});
 }
 
 }  // namespace inspect

@@ -247,8 +247,8 @@ base::Result<void> Expander::AddRun(bool is_new) {
 
 void Expander::AddEndpoints(const Value& service) {
   const std::string name(api::Name(service));
-  Add(MadeBy(service, "v1", "Endpoints", name), 1, {"Endpoints", "its selector"});
-  AddSlices(service, SlicesFor(service, surroundings_), expansion_);
+  Add(MadeBy(service, "v1", "Endpoints", name), 1, {"Endpoints", kBySelector});
+  AddSlices(service, SlicesFor(service, surroundings_), kBySelector, expansion_);
 }
 
 base::Result<void> Expander::AddRollout(const Value& pod_template, std::int64_t fresh,

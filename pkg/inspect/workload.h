@@ -60,11 +60,15 @@ void AddLabelled(const json::Value& object, Surroundings& surroundings);
 // True if the labels have all the wanted ones. False if `wanted` is not an object.
 bool HaveLabels(const json::Value& labels, const json::Value& wanted);
 
+// What decides how many EndpointSlices a Service has.
+inline constexpr const char* kBySelector = "its selector";
 // Returns how many EndpointSlices the pods of a Service need: one for each 100, at least one for
 // each family of addresses.
 std::int64_t SlicesFor(const json::Value& service, const Surroundings& surroundings);
-// Adds `count` EndpointSlices of the Service; none if it is below 1.
-void AddSlices(const json::Value& service, std::int64_t count, Expansion& expansion);
+// Adds `count` EndpointSlices of a Service or Endpoints; none if it is below 1. `by` tells what
+// decides how many.
+void AddSlices(const json::Value& maker, std::int64_t count, const std::string& by,
+               Expansion& expansion);
 
 // Returns everything that creating the object creates in its namespace. Errors: kMalformed;
 // kInvalidArgument if a needed ResourceClaimTemplate is missing.

@@ -31,10 +31,14 @@ const Value* PodSpecOf(const Value& object) {
   return object.At({"spec", "template", "spec"});
 }
 
-bool HasEndpoints(const Value& service) {
+bool HasSelector(const Value& service) {
   const Value* selector = service.At({"spec", "selector"});
+  return selector != nullptr && selector->IsObject() && !selector->AsObject()->empty();
+}
+
+bool HasEndpoints(const Value& service) {
   return Is(service, kService) && service.StringAt({"spec", "type"}) != "ExternalName" &&
-         selector != nullptr && selector->IsObject() && !selector->AsObject()->empty();
+         HasSelector(service);
 }
 
 Value MadeBy(const Value& maker, std::string_view api_version, std::string_view kind,

@@ -25,6 +25,7 @@ inline constexpr WorkloadKind kCronJob{"CronJob", "batch"};
 inline constexpr WorkloadKind kReplicationController{"ReplicationController", ""};
 inline constexpr WorkloadKind kPod{"Pod", ""};
 inline constexpr WorkloadKind kService{"Service", ""};
+inline constexpr WorkloadKind kEndpoints{"Endpoints", ""};
 inline constexpr WorkloadKind kClaim{"PersistentVolumeClaim", ""};
 inline constexpr WorkloadKind kPodGroup{"PodGroup", "scheduling.k8s.io"};
 inline constexpr WorkloadKind kMachine{"Machine", "compute.ironcore.dev"};
@@ -40,6 +41,8 @@ bool FlagAt(const json::Value& object, std::initializer_list<std::string_view> p
 // Returns the spec of the object's pods, or of the pod itself; nullptr if there is none.
 const json::Value* PodSpecOf(const json::Value& object);
 
+// True if the Service selects pods.
+bool HasSelector(const json::Value& service);
 // True if controllers make Endpoints and EndpointSlices for the Service.
 bool HasEndpoints(const json::Value& service);
 

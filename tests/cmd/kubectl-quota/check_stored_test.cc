@@ -249,7 +249,8 @@ TEST_CASE("check: stored Services get slices for new pods, and stored pods count
   plugin.Put(kServices, service("old"));
   plugin.Put(slices,
              "{metadata: {name: old-1, namespace: shop, labels: "
-             "{kubernetes.io/service-name: old}}}");
+             "{kubernetes.io/service-name: old, endpointslice.kubernetes.io/managed-by: "
+             "endpointslice-controller.k8s.io}}}");
   for (int i = 0; i < 60; ++i) {
     plugin.Put(kPods, "{metadata: {name: p" + std::to_string(i) +
                           ", namespace: shop, labels: {app: w, of: other}}, status: {phase: "
