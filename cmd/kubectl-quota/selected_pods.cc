@@ -89,6 +89,23 @@ bool MayAddMirrors(const inspect::Manifest& manifest) {
           !inspect::HasSelector(manifest.object));
 }
 
+// Returns the spec of a pod with nothing but what tells the numbers of named ports.
+json::Value PortsIn(const json::Value& pod) {
+  json::Value spec = json::Object();
+  for (const char* list : {"containers", "initContainers"}) {
+    json::Array containers;
+    for (const json::Value& container : pod.ArrayAt({"spec", list})) {
+      const json::Value* ports = container.At({"ports"});
+      if (ports == nullptr) continue;
+      json::Object plain{{"ports", *ports}};
+      plain.Set("restartPolicy", container.StringAt({"restartPolicy"}));
+      containers.emplace_back(std::move(plain));
+    }
+    if (!containers.empty()) spec.Make({list}) = std::move(containers);
+  }
+  return spec;
+}
+
 bool IsOfManifest(const json::Value& labels, const inspect::Surroundings& surroundings) {
   return std::ranges::any_of(surroundings.labelled,
                              [&](const inspect::Surroundings::Labelled& pods) {
@@ -101,17 +118,21 @@ bool IsOfManifest(const json::Value& labels, const inspect::Surroundings& surrou
 base::Task<base::Result<void>> ReadStoredPods(Cluster& cluster, std::string ns,
                                               inspect::Surroundings& surroundings) {
   auto what = Listing(kSelectedPods, std::move(ns),
-                      "metadata.labels metadata.deletionTimestamp status.phase");
+                      "metadata.labels metadata.deletionTimestamp status.phase spec.containers "
+                      "spec.initContainers");
   const auto pods = co_await ListOrDoubt(cluster, std::move(what),
                                          "EndpointSlices are counted without the stored pods");
   if (!pods) co_return pods.error();
   if (!*pods) co_return base::Result<void>();
-  std::map<std::string, inspect::Surroundings::Labelled> stored;  // by their labels
+  // By their labels and ports.
+  std::map<std::string, inspect::Surroundings::Labelled> stored;
   for (const json::Value& pod : **pods) {
     const json::Value* labels = pod.At({"metadata", "labels"});
     if (labels == nullptr || !IsActive(pod) || IsOfManifest(*labels, surroundings)) continue;
-    auto& same = stored[json::Write(*labels)];
+    const json::Value spec = PortsIn(pod);
+    auto& same = stored[json::Write(*labels) + json::Write(spec)];
     same.labels = *labels;
+    same.spec = spec;
     ++same.count;
   }
   for (auto& [text, labelled] : stored) surroundings.labelled.push_back(std::move(labelled));

@@ -1,6 +1,9 @@
 // The EndpointSlices of Services.
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
@@ -20,6 +23,39 @@ std::int64_t FamiliesOf(const Value& service) {
   return policy == "RequireDualStack" || policy == "PreferDualStack" ? 2 : 1;
 }
 
+std::string_view ProtocolOf(const Value& port) {
+  const std::string_view protocol = port.StringAt({"protocol"});
+  return protocol.empty() ? "TCP" : protocol;
+}
+
+// Returns the number of a named port; nullptr if no container has it.
+const Value* NumberOf(std::string_view name, std::string_view protocol, const Value& pod_spec) {
+  for (const char* list : {"containers", "initContainers"}) {
+    const bool initial = list == std::string_view("initContainers");
+    for (const Value& container : pod_spec.ArrayAt({list})) {
+      const bool runs = !initial || container.StringAt({"restartPolicy"}) == "Always";
+      if (!runs) continue;
+      for (const Value& port : container.ArrayAt({"ports"})) {
+        const bool meant = port.StringAt({"name"}) == name && ProtocolOf(port) == protocol;
+        if (meant) return port.At({"containerPort"});
+      }
+    }
+  }
+  return nullptr;
+}
+
+// The ports of a Service at a pod, in one text. Only named ones depend on the pod (kubernetes
+// v1.36.3, FindPort in staging/src/k8s.io/endpointslice/utils.go).
+std::string PortsAt(const Value& service, const Value& pod_spec) {
+  std::string ports;
+  for (const Value& port : service.ArrayAt({"spec", "ports"})) {
+    const std::string_view name = port.StringAt({"targetPort"});
+    const Value* number = name.empty() ? nullptr : NumberOf(name, ProtocolOf(port), pod_spec);
+    ports += (number == nullptr ? "" : json::Write(*number)) + " ";
+  }
+  return ports;
+}
+
 }  // namespace
 
 bool HaveLabels(const Value& labels, const Value& wanted) {
@@ -30,18 +66,18 @@ bool HaveLabels(const Value& labels, const Value& wanted) {
          });
 }
 
-// Slices have up to 100 endpoints (kubernetes v1.36.3, --max-endpoints-per-slice of
-// kube-controller-manager).
+// Slices have up to 100 endpoints with the same ports (kubernetes v1.36.3,
+// --max-endpoints-per-slice of kube-controller-manager).
 std::int64_t SlicesFor(const Value& service, const Surroundings& surroundings) {
   constexpr std::int64_t kMostInSlice = 100;
-  std::int64_t endpoints = 0;
+  std::map<std::string, std::int64_t> endpoints;  // by their ports
   const Value& selector = *service.At({"spec", "selector"});
   for (const Surroundings::Labelled& pods : surroundings.labelled) {
-    if (HaveLabels(pods.labels, selector)) endpoints += pods.count;
+    if (HaveLabels(pods.labels, selector)) endpoints[PortsAt(service, pods.spec)] += pods.count;
   }
-  const std::int64_t slices =
-      std::max<std::int64_t>(1, (endpoints + kMostInSlice - 1) / kMostInSlice);
-  return slices * FamiliesOf(service);
+  std::int64_t slices = 0;
+  for (const auto& [ports, count] : endpoints) slices += (count + kMostInSlice - 1) / kMostInSlice;
+  return std::max<std::int64_t>(1, slices) * FamiliesOf(service);
 }
 
 void AddSlices(const Value& maker, std::int64_t count, const std::string& by,

@@ -20,7 +20,9 @@ void AddLabelled(const Value& object, Surroundings& surroundings) {
           : Expander(object, surroundings).Scaled(PodsOf(object, surroundings.nodes_for));
   if (!plan || plan->count == 0) return;
   const Value* labels = plan->pod_template.At({"metadata", "labels"});
-  if (labels != nullptr) surroundings.labelled.push_back({*labels, plan->count});
+  if (labels == nullptr) return;
+  const Value* spec = plan->pod_template.At({"spec"});
+  surroundings.labelled.push_back({*labels, plan->count, spec == nullptr ? Value() : *spec});
 }
 
 base::Result<Expansion> Expand(const Value& object, const Surroundings& surroundings) {

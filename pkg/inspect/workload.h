@@ -44,6 +44,7 @@ struct Surroundings {
   struct Labelled {
     json::Value labels;
     std::int64_t count = 0;
+    json::Value spec = {};  // tells the numbers of named ports
   };
   std::vector<Labelled> labelled = {};
   // nullopt: no quota limits what is created from them.

@@ -96,6 +96,35 @@ TEST_CASE("check: Endpoints of a Service without a selector are mirrored in Endp
   }
 }
 
+TEST_CASE("check: pods with other numbers for a named port have EndpointSlices of their own",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const auto web = [](const std::string& name, const std::string& port, bool sidecar = false) {
+    const std::string with_port = "{name: c, ports: [{name: http, containerPort: " + port + "}]}";
+    return "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + name +
+           ", namespace: shop}, spec: {replicas: 2, template: {metadata: {labels: {a: b, of: " +
+           name + "}}, spec: {" +
+           (sidecar ? "initContainers: [{restartPolicy: Always, " + with_port.substr(1) +
+                          "], containers: [{name: d}]"
+                    : "containers: [" + with_port + "]") +
+           "}}}}\n";
+  };
+  const std::string service = Service("s", "selector: {a: b}, ports: [{port: 80, targetPort: " +
+                                               std::string(GENERATE("http", "80")) + "}]");
+  const std::int64_t named = service.find("http") == std::string::npos ? 0 : 1;
+  const auto output = [&](const std::string& files) {
+    const Told told = plugin.CheckFiles(service + files, kHard);
+    CHECK(told.warnings == "");
+    return told.output;
+  };
+  CHECK_THAT(output(web("one", "80") + web("two", "80")), Slices(0, 1));
+  CHECK_THAT(output(web("one", "80") + web("two", "8080")), Slices(0, named == 1 ? 2 : 1));
+  CHECK_THAT(output(web("one", "80") + web("two", "80", true)), Slices(0, 1));
+  CHECK_THAT(output(web("one", "80") + web("two", "8080", true)), Slices(0, named == 1 ? 2 : 1));
+  CHECK_THAT(output(web("one", "80") + web("two", "80, protocol: UDP")),
+             Slices(0, named == 1 ? 2 : 1));
+}
+
 TEST_CASE("check: Endpoints beside their Service are those that its controller makes",
           "[kubectl-quota]") {
   Plugin plugin;
