@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/class_refusals.h"
 #include "pkg/inspect/workload_kinds.h"
 #include "pkg/quota/core/pod_resources.h"
 #include "pkg/quota/quantity_field.h"
@@ -21,9 +22,6 @@ constexpr const char* kContainerLists[] = {"containers", "initContainers"};
 // pkg/volume/util/storageclass.go).
 constexpr const char* kDefaultStorageClass[] = {"storageclass.kubernetes.io/is-default-class",
                                                 "storageclass.beta.kubernetes.io/is-default-class"};
-// The API server makes them when it starts, and lets nobody delete them.
-constexpr std::string_view kSystemPriorityClasses[] = {"system-node-critical",
-                                                       "system-cluster-critical"};
 constexpr const char* kBetaStorageClass = "volume.beta.kubernetes.io/storage-class";
 
 // Returns the object at a member, created if it is absent or null; nullptr for another type.
@@ -161,35 +159,19 @@ bool IsDefaultClass(const Value& storage) {
   });
 }
 
+// True for null and for an object without members.
+bool IsEmpty(const Value& value) {
+  return value.IsNull() || (value.IsObject() && value.AsObject()->empty());
+}
+
 void FillClasses(const Defaults& defaults, Value& pod) {
   if (pod.StringAt({"spec", "priorityClassName"}).empty() && !defaults.priority_class.empty()) {
     pod.Make({"spec", "priorityClassName"}) = defaults.priority_class;
   }
   const auto overhead = defaults.overheads.find(pod.StringAt({"spec", "runtimeClassName"}));
+  if (overhead == defaults.overheads.end() || overhead->second.IsNull()) return;
   const Value* given = pod.At({"spec", "overhead"});
-  if (overhead == defaults.overheads.end() || (given != nullptr && !given->IsNull())) return;
-  pod.Make({"spec", "overhead"}) = overhead->second;
-}
-
-bool IsMissing(std::string_view name,
-               const std::optional<std::set<std::string, std::less<>>>& existing) {
-  return existing && !name.empty() && !existing->contains(name);
-}
-
-// In the order of the plugins.
-std::vector<std::string> MissingClasses(const Value& pod, const Defaults& defaults) {
-  std::vector<std::string> texts;
-  const std::string_view priority = pod.StringAt({"spec", "priorityClassName"});
-  const bool of_system =
-      std::ranges::find(kSystemPriorityClasses, priority) != std::end(kSystemPriorityClasses);
-  if (!of_system && IsMissing(priority, defaults.priority_classes)) {
-    texts.push_back("no PriorityClass with name " + std::string(priority) + " was found");
-  }
-  const std::string_view runtime = pod.StringAt({"spec", "runtimeClassName"});
-  if (IsMissing(runtime, defaults.runtime_classes)) {
-    texts.push_back("pod rejected: RuntimeClass \"" + std::string(runtime) + "\" not found");
-  }
-  return texts;
+  if (given == nullptr || IsEmpty(*given)) pod.Make({"spec", "overhead"}) = overhead->second;
 }
 
 }  // namespace
@@ -215,8 +197,8 @@ base::Result<void> AddLimitRange(const Value& limit_range, Defaults& defaults) {
 
 void AddRuntimeClass(const Value& runtime_class, Defaults& defaults) {
   const Value* overhead = runtime_class.At({"overhead", "podFixed"});
-  if (overhead == nullptr || !overhead->IsObject()) return;
-  defaults.overheads[std::string(api::Name(runtime_class))] = *overhead;
+  const bool defined = overhead != nullptr && overhead->IsObject();
+  defaults.overheads[std::string(api::Name(runtime_class))] = defined ? *overhead : Value();
 }
 
 std::string DefaultPriorityClass(const std::vector<Value>& classes) {
@@ -293,11 +275,12 @@ Value AdmittedClaim(Value claim, const Defaults& defaults) {
 
 std::vector<std::string> RefusalsAtAdmission(const Value& object, const Defaults& defaults) {
   // The mutating plugins run before the object is validated.
-  if (Is(object, kPod)) {
-    auto missing = MissingClasses(object, defaults);
-    if (!missing.empty()) return missing;
-  }
-  return RefusalsOf(object, defaults.bounds);
+  const bool pod = Is(object, kPod);
+  std::vector<std::string> refusals;
+  if (pod) refusals = ClassRefusals(object, defaults);
+  if (refusals.empty()) refusals = RefusalsOf(object, defaults.bounds);
+  if (refusals.empty() && pod) refusals = OverheadRefusals(object, defaults);
+  return refusals;
 }
 
 Value PodFromTemplate(const Value& pod_template, std::string_view ns, std::string_view name) {
@@ -310,6 +293,9 @@ Value PodFromTemplate(const Value& pod_template, std::string_view ns, std::strin
   pod.Make({"metadata", "name"}) = name;
   const Value* spec = pod_template.At({"spec"});
   pod.Make({"spec"}) = spec != nullptr ? *spec : Value(Object());
+  // A stored template does not keep it.
+  const Value* overhead = pod.At({"spec", "overhead"});
+  if (overhead != nullptr && IsEmpty(*overhead)) pod.Make({"spec"}).AsObject()->Erase("overhead");
   return pod;
 }
 

@@ -22,8 +22,9 @@ namespace inspect {
 struct Defaults {
   json::Object container_requests;  // of LimitRanges
   json::Object container_limits;
-  std::map<std::string, json::Value, std::less<>> overheads;  // RuntimeClass → overhead.podFixed
-  std::string priority_class;                                 // "" if none is the default
+  // RuntimeClass → overhead.podFixed, null if it has none.
+  std::map<std::string, json::Value, std::less<>> overheads;
+  std::string priority_class;  // "" if none is the default
   std::string storage_class;
   std::vector<Bounds> bounds;  // of LimitRanges
   // The names of all classes that there are; nullopt: it is not known whether others exist.
@@ -47,7 +48,7 @@ json::Value WithLeastLimits(json::Value pod);
 json::Value AdmittedClaim(json::Value claim, const Defaults& defaults);
 
 // Returns the reasons, in the server's words, to refuse such an object before quotas are checked:
-// classes of a pod that do not exist, or else those of RefusalsOf().
+// those of a pod's classes, or else those of RefusalsOf().
 std::vector<std::string> RefusalsAtAdmission(const json::Value& object, const Defaults& defaults);
 
 // Returns the pod that a controller creates from a template, before admission.

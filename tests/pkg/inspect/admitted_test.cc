@@ -111,6 +111,54 @@ TEST_CASE("admitted: a pod of a class that does not exist is refused, if all are
   CHECK(refusals(defaults) == Texts{contradiction});
 }
 
+TEST_CASE("admitted: a pod whose overhead is not that of its RuntimeClass is refused",
+          "[inspect]") {
+  Defaults defaults;
+  inspect::AddRuntimeClass(Parsed("metadata: {name: kata}\noverhead: {podFixed: {cpu: 250m}}\n"),
+                           defaults);
+  inspect::AddRuntimeClass(Parsed("metadata: {name: runc}\n"), defaults);
+  const auto refusals = [&](const std::string& fields) {
+    json::Value pod = PodWith("{}", fields);
+    pod.Make({"apiVersion"}) = "v1";
+    pod.Make({"kind"}) = "Pod";
+    const auto admitted = inspect::AdmittedPod(std::move(pod), defaults);
+    REQUIRE(admitted.has_value());
+    return inspect::RefusalsAtAdmission(*admitted, defaults);
+  };
+  using Texts = std::vector<std::string>;
+  const Texts undefined{
+      "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"};
+  CHECK(refusals("  overhead: {cpu: 250m}\n") == undefined);
+  CHECK(refusals("  overhead: {}\n") == undefined);
+  CHECK(refusals("  overhead: null\n").empty());
+  CHECK(refusals("  runtimeClassName: runc\n  overhead: {cpu: 250m}\n") == undefined);
+  CHECK(refusals("  runtimeClassName: kata\n  overhead: {cpu: 1}\n") ==
+        Texts{"pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"});
+  CHECK(refusals("  runtimeClassName: kata\n  overhead: {cpu: 250m, memory: 1Gi}\n").size() == 1);
+  CHECK(refusals("  runtimeClassName: kata\n  overhead: {cpu: '0.25'}\n").empty());
+  CHECK(refusals("  runtimeClassName: kata\n").empty());
+  CHECK(refusals("  runtimeClassName: runc\n").empty());
+  CHECK(refusals("  runtimeClassName: kata\n  overhead: {}\n").empty());
+  // An empty one is filled in, and a controller's pods have none.
+  const auto filled =
+      inspect::AdmittedPod(PodWith("{}", "  runtimeClassName: kata\n  overhead: {}\n"), defaults);
+  CHECK(filled->StringAt({"spec", "overhead", "cpu"}) == "250m");
+  const json::Value made =
+      inspect::PodFromTemplate(Parsed("spec: {overhead: {}, containers: [{name: c}]}\n"), "", "p");
+  CHECK(inspect::RefusalsAtAdmission(made, defaults).empty());
+  SECTION("which is unknown if the class is") {
+    CHECK(refusals("  runtimeClassName: other\n  overhead: {cpu: 1}\n").empty());
+  }
+  SECTION("there is no class without a name") {
+    CHECK(refusals("  runtimeClassName: ''\n") ==
+          Texts{"pod rejected: RuntimeClass \"\" not found"});
+  }
+  SECTION("the server validates the object before") {
+    CHECK(refusals("  resources: {requests: {cpu: 2}, limits: {cpu: 1}}\n  overhead: {cpu: 1}\n") !=
+          undefined);
+  }
+}
+
 TEST_CASE("admitted: the plugin's choice among several default classes is used", "[inspect]") {
   CHECK(inspect::DefaultPriorityClass(
             {Parsed("{metadata: {name: a}, globalDefault: true, value: 10}"),
