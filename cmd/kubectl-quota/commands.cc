@@ -1,5 +1,6 @@
 #include "cmd/kubectl-quota/commands.h"
 
+#include "cmd/kubectl-quota/absent_namespace.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/inspect/foreign_text.h"
 
@@ -8,17 +9,8 @@ namespace {
 
 base::Task<Outcome> Done(Outcome outcome) { co_return outcome; }
 
-}  // namespace
-
-std::optional<Outcome> PerformWithFiles(const Options& options, Terminal& terminal) {
-  if (options.command == Command::kUsageDefinition) return TestUsage(options, terminal);
-  if (options.command == Command::kImport && !options.imports.files.empty()) {
-    return ImportFiles(options, terminal);
-  }
-  return std::nullopt;
-}
-
-base::Task<Outcome> Perform(Session& session) {
+// Performs the command in a namespace that exists.
+base::Task<Outcome> PerformThere(Session& session) {
   switch (session.options.command) {
     case Command::kTop:
       return Top(session);
@@ -44,6 +36,21 @@ base::Task<Outcome> Perform(Session& session) {
       return DaemonVersion(session);
   }
   return Top(session);
+}
+
+}  // namespace
+
+std::optional<Outcome> PerformWithFiles(const Options& options, Terminal& terminal) {
+  if (options.command == Command::kUsageDefinition) return TestUsage(options, terminal);
+  if (options.command == Command::kImport && !options.imports.files.empty()) {
+    return ImportFiles(options, terminal);
+  }
+  return std::nullopt;
+}
+
+base::Task<Outcome> Perform(Session& session) {
+  if (auto absent = co_await FindAbsentNamespace(session)) co_return *absent;
+  co_return co_await PerformThere(session);
 }
 
 int Report(Terminal& terminal, const Outcome& outcome) {

@@ -77,6 +77,11 @@ base::Task<Outcome> Suggest(Session& session) {
                           .message = "nothing that is used in namespace " + session.ns +
                                      " can be seen: " + unknown.front()};
   }
+  if (!any) {
+    co_return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                          .message = "nothing is used in namespace " + session.ns +
+                                     ", so there is no quota to suggest"};
+  }
   session.terminal().Write(inspect::SuggestionText(session.ns, *used, *percent, unknown));
   co_return kYes;
 }

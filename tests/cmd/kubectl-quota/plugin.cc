@@ -111,7 +111,8 @@ std::optional<Told> Plugin::TryAsk(const std::vector<std::string>& arguments) {
     outcome = CheckOffline(parsed.options, terminal, {}, NoLabels);
   } else {
     Cluster read(cluster, scheduler, terminal);
-    const std::string ns = parsed.options.place.all_namespaces ? "" : "shop";
+    const Place& place = parsed.options.place;
+    const std::string ns = place.all_namespaces ? "" : place.ns.empty() ? "shop" : place.ns;
     Session session{read, scheduler, parsed.options, ns, "https://fake"};
     base::TaskGroup tasks(io_.get_executor());
     tasks.Spawn("command", [&]() -> base::Task<void> {

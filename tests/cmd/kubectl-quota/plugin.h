@@ -29,7 +29,7 @@ class Plugin {
   std::string File(const std::string& name, const std::string& text) const;
   // Creates the object, which is YAML.
   void Put(const api::GroupVersionResource& resource, const std::string& object);
-  // Performs a command in the namespace "shop" of the cluster, or with -A in all; `check` with
+  // Performs a command in the namespace "shop" of the cluster, or as -n and -A say; `check` with
   // --quota-file reads only files.
   Told Ask(const std::vector<std::string>& arguments);
   // Checks these manifests, only from files, with a ResourceQuota "q" in the namespace "shop".
