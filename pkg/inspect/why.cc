@@ -116,8 +116,8 @@ bool WhyQuota::Refuses() const {
   });
 }
 
-bool WhyAnswer::Refused() const {
-  return has < wants && (!refusals.empty() || std::ranges::any_of(quotas, &WhyQuota::Refuses));
+bool WhyAnswer::RefusesMore() const {
+  return !refusals.empty() || std::ranges::any_of(quotas, &WhyQuota::Refuses);
 }
 
 WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, const FitBook& fit,

@@ -70,7 +70,12 @@ struct WhyAnswer {
   // go at once.
   std::set<std::string> stay = {};
   std::string room;  // "raise …, or delete …"; "" if no room is needed
-  [[nodiscard]] bool Refused() const;
+  // It is known that it lacks none.
+  [[nodiscard]] bool Satisfied() const { return wants_unknown.empty() && has >= wants; }
+  // One more would be refused, whether it is wanted or not.
+  [[nodiscard]] bool RefusesMore() const;
+  // One that it lacks is refused.
+  [[nodiscard]] bool Refused() const { return has < wants && RefusesMore(); }
 };
 
 // The claims of one template, which a StatefulSet creates before its missing pods.

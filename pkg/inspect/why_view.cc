@@ -49,19 +49,23 @@ std::string Head(const WhyAnswer& answer) {
   }
   text += ": ";
   if (answer.each.empty()) {
-    return text + (answer.Refused() ? "each is refused" : "no quota limits what they need");
+    return text + (!answer.RefusesMore() ? "no quota limits what they need"
+                   : answer.Satisfied()  ? "another would be refused"
+                                         : "each is refused");
   }
   return text + "each needs " + Words(answer.each);
 }
 
 Table QuotaTable(const WhyAnswer& answer) {
   Table table{.titles = {"", "", ""}, .rows = {}};
+  const Cell refusal = answer.Satisfied() ? Cell{"← would refuse another", Tone::kNear}
+                                          : Cell{"← refuses", Tone::kFull};
   for (const std::string& text : answer.refusals) {
-    table.rows.push_back({"  the server", text, {"← refuses", Tone::kFull}});
+    table.rows.push_back({"  the server", text, refusal});
   }
   for (const WhyQuota& quota : answer.quotas) {
-    const Cell mark = quota.Tried() ? Cell{"← would " + base::ToLower(quota.mode), Tone::kNear}
-                                    : Cell{"← refuses", Tone::kFull};
+    const Cell mark =
+        quota.Tried() ? Cell{"← would " + base::ToLower(quota.mode), Tone::kNear} : refusal;
     const std::string title = (quota.mode.empty() ? "  quota " : "  cluster quota ") + quota.quota;
     const auto row = [&](const std::string& words, bool refuses) {
       table.rows.push_back({title, words, refuses ? mark : Cell{""}});
@@ -72,14 +76,20 @@ Table QuotaTable(const WhyAnswer& answer) {
   return table;
 }
 
+// Returns the words of admission that a ClusterQuota would use; "" if another one refuses first.
+std::string FirstText(const WhyAnswer& answer) {
+  const auto first = std::ranges::find_if(answer.quotas, &WhyQuota::Refuses);
+  return first == answer.quotas.end() ? "" : first->text;
+}
+
 std::string Verdict(const WhyAnswer& answer) {
-  if (answer.Refused()) {
-    const auto first = std::ranges::find_if(answer.quotas, &WhyQuota::Refuses);
-    if (first == answer.quotas.end() || first->text.empty()) return "";
-    return Line("the next is refused: " + first->text);
+  const std::string first = FirstText(answer);
+  if (answer.Refused()) return first.empty() ? "" : Line("the next is refused: " + first);
+  if (answer.Satisfied() && answer.RefusesMore()) {
+    return Line("it has what it wants, so nothing is refused now; another " + answer.of_what +
+                " would be refused" + (first.empty() ? "" : ": " + first));
   }
-  const bool satisfied = answer.wants_unknown.empty() && answer.has >= answer.wants;
-  if (satisfied) return "it has what it wants\n";
+  if (answer.Satisfied()) return "it has what it wants\n";
   if (!answer.unknown.empty()) return Line("cannot tell: " + base::Join(answer.unknown, "; "));
   if (!answer.wants_unknown.empty()) return "no quota refuses one more\n";
   return "no quota refuses the next one\n";

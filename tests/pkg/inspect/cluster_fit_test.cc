@@ -150,6 +150,9 @@ TEST_CASE("why: ClusterQuotas say what is lacking, in admission's words", "[insp
              Contains("← refuses\nthe next is refused: exceeded cluster quota: company (above "
                       "team-a), requested: pods=1, used: pods=7, limited: pods=10, guaranteed to "
                       "others: pods=3\nroom: raise pods of cluster quota company to 13\n"));
+  CHECK_THAT(inspect::WhyText(inspect::Explain({"job", "batch", "j"}, 3, 3, none, demand), {}),
+             Contains("← would refuse another\nit has what it wants, so nothing is refused now; "
+                      "another pod would be refused: exceeded cluster quota: company (above "));
 }
 
 TEST_CASE("why: a quota in mode Warn refuses nothing", "[inspect]") {

@@ -62,10 +62,41 @@ TEST_CASE(
       "job.batch/import (requests.cpu=2)\n");
 }
 
-TEST_CASE("why: a workload with all its pods has no refusal", "[inspect]") {
+TEST_CASE("why: a workload with all its pods has no refusal, but another pod would", "[inspect]") {
+  const std::string verdict =
+      "it has what it wants, so nothing is refused now; another pod would be refused\n";
   WhyAnswer answer = Web(3, 3);
   CHECK_FALSE(answer.Refused());
-  CHECK_THAT(inspect::WhyText(answer, {}), Catch::Matchers::EndsWith("it has what it wants\n"));
+  CHECK(inspect::WhyText(answer, {}) ==
+        "deployment.apps/web wants 3 pods and has 3: each needs pods=1 requests.cpu=500m "
+        "requests.memory=1Gi\n"
+        "  quota compute   requests.cpu 4/4, 0 free, lacks 500m   ← would refuse another\n"
+        "  quota compute   requests.memory 3Gi/16Gi, fits\n"
+        "  quota objects   pods 6/7, fits\n" +
+            verdict);
+  const FitBook limits({QuotaWith("limits", R"({"limits.cpu": "4"})", R"({"limits.cpu": "0"})")});
+  CHECK(
+      inspect::WhyText(
+          inspect::Explain(
+              {"job", "batch", "j"}, 1, 1, limits,
+              {.of = {{}}, .objections = {"failed quota: limits: must specify limits.cpu for: c"}}),
+          {}) ==
+      "job.batch/j wants 1 pod and has 1: another would be refused\n"
+      "  quota limits   must specify limits.cpu for: c   ← would refuse another\n" +
+          verdict);
+  SECTION("by the server, too") {
+    answer.quotas.clear();
+    answer.refusals = {"maximum cpu usage per Pod is 1, but limit is 2"};
+    CHECK_THAT(inspect::WhyText(answer, {}),
+               Catch::Matchers::Contains("  the server   maximum cpu usage per Pod is 1, but limit "
+                                         "is 2   ← would refuse another\n" +
+                                         verdict));
+  }
+  SECTION("if another one fits, too, there is nothing more to say") {
+    answer.quotas.clear();
+    CHECK_THAT(inspect::WhyText(answer, {}),
+               Catch::Matchers::EndsWith("memory=1Gi\nit has what it wants\n"));
+  }
 }
 
 TEST_CASE("why: a workload that has its pods contradicts no refusal", "[inspect]") {
