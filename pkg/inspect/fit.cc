@@ -209,16 +209,17 @@ void FitBook::Sum::Change(const quota::ResourceList& amounts, std::int64_t times
 
 void FitBook::Sum::Need(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause) {
   Change(amounts, times, cause);
-  for (const auto& [name, amount] : amounts) OnRisen(name);
+  for (const auto& [name, amount] : amounts) OnRisen(name, amount.Mul(times));
 }
 
-void FitBook::Sum::OnRisen(const std::string& name) {
+void FitBook::Sum::OnRisen(const std::string& name, const quota::Quantity& needed) {
   const quota::Quantity reached = now.Get(name);
   const quota::Quantity* before = most.Find(name);
   if (before != nullptr && reached <= *before) return;
   Log& log = logs[name];
   log.peak = log.deltas.size();
   most.Set(name, reached);
+  last.Set(name, needed);
 }
 
 std::size_t FitBook::CauseOf(const ObjectName& of, Role role) {
@@ -240,7 +241,7 @@ void FitBook::AddRise(Sum& sum, const std::string& name, const quota::Quantity& 
   if (!rest.IsZero()) log.deltas.push_back({by_rollout, pods, rest});
   if (!surge.IsZero()) log.deltas.push_back({by_surge, whole ? rollout.surge : 0, surge});
   sum.now.Set(name, sum.now.Get(name).Add(rise));
-  sum.OnRisen(name);
+  sum.OnRisen(name, each);
   if (rise.Sign() >= 0) return;
   // Another object may be created before the old pods go.
   log.deltas.push_back({by_rollout, -pods, quota::Quantity().Sub(rise)});
@@ -364,7 +365,17 @@ std::vector<quota::ResourceList> FitBook::Asked() const {
 }
 
 std::string FitBook::RefusalOf(std::size_t quota) const {
-  return RefusalText(Standings(), Asked(), quota);
+  std::vector<quota::Standing> standings = Standings();
+  std::vector<quota::ResourceList> asked = Asked();
+  // If as much goes before, only the last creation meets the limit.
+  for (auto& [name, amount] : asked_[quota].most) {
+    if (amount.Sign() > 0) continue;
+    const quota::Quantity needed = asked_[quota].last.Get(name);
+    asked[quota].Set(name, needed);
+    quota::ResourceList& used = standings[quota].used;
+    used.Set(name, used.Get(name).Add(amount).Sub(needed));
+  }
+  return RefusalText(standings, asked, quota);
 }
 
 std::vector<FitLine> FitBook::Lines() const {

@@ -145,12 +145,14 @@ class FitBook {
     quota::ResourceList now;    // after all pieces so far
     quota::ResourceList most;   // the largest directly after a creation that needs the name
     quota::ResourceList freed;  // by updates, and by deletions before creations
+    quota::ResourceList last;   // what the creation needed after which `most` was reached
     std::map<std::string, Log, std::less<>> logs;
     // `times` below 0: given back.
     void Change(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause);
     void Need(const quota::ResourceList& amounts, std::int64_t times, std::size_t cause);
-    // `now` of the name is what it is after all deltas of its log.
-    void OnRisen(const std::string& name);
+    // `now` of the name is what it is after all deltas of its log, the last of which is of a
+    // creation that needs `needed`.
+    void OnRisen(const std::string& name, const quota::Quantity& needed);
   };
   std::size_t CauseOf(const ObjectName& of, Role role);
   // Adds what the end of stored objects frees, by quota, for each of them.

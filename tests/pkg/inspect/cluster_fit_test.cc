@@ -119,6 +119,40 @@ TEST_CASE("check: a quota in mode Warn warns and refuses nothing", "[inspect]") 
   CHECK_THAT(inspect::CheckJunit(checked), Contains(R"(failures="0")"));
 }
 
+TEST_CASE("check: a quota that is exceeded refuses what replaces something, in admission's words",
+          "[inspect]") {
+  static const quota::QuotaApi api = quota::CoreQuotaApi();
+  const auto pods = std::ranges::find_if(api.evaluators, [](const quota::Evaluator& evaluator) {
+    return evaluator.resource.resource == "pods";
+  });
+  const inspect::Counter counter{.evaluator = &*pods};
+  Forest full = Company();
+  full.Charge("company", {{"pods", *quota::Quantity::Parse("7")}});
+  FitBook book({}, In(full, "b"));
+  inspect::Piece pod;
+  pod.of = {"statefulset", "apps", "db"};
+  pod.object = *json::Parse(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p",
+      "namespace": "b"}, "spec": {"containers": [{"name": "c"}]}})");
+  const std::string text =
+      "exceeded cluster quota: company (above team-b), requested: pods=1, used: pods=11, limited: "
+      "pods=10, guaranteed to others: pods=3\n";
+  SECTION("by a rollout") {
+    const inspect::Rollout rollout{
+        .of = pod.of, .each = {pod}, .fresh = 2, .old = {{.objects = {pod.object}, .count = 2}}};
+    const auto counter_of = [&](const json::Value&) { return &counter; };
+    REQUIRE(book.Add(counter_of, rollout, {}).has_value());
+  }
+  SECTION("by a hook") {
+    inspect::Piece old = pod;
+    old.gone = true;
+    REQUIRE(book.Add(counter, old, {}).has_value());
+    REQUIRE(book.Add(counter, pod, {}).has_value());
+  }
+  const inspect::Checked checked{.spaces = {{"b", book}}};
+  CHECK_THAT(inspect::CheckVerdict(checked), Contains(text));
+  CHECK_THAT(json::Write(inspect::CheckValue(checked)), Contains("\"refusals\":"));
+}
+
 TEST_CASE("check: the needs of one namespace are charged before the next is checked", "[inspect]") {
   Forest forest = Company();
   const FitBook first = Ask(In(forest, "a"), 2);
