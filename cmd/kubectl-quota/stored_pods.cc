@@ -9,6 +9,7 @@
 #include "cmd/kubectl-quota/family.h"
 #include "cmd/kubectl-quota/words.h"
 #include "pkg/api/object_meta.h"
+#include "pkg/inspect/helm.h"
 #include "pkg/inspect/workload_kinds.h"
 
 namespace kubectl_quota {
@@ -104,28 +105,44 @@ base::Task<base::Result<void>> ReadClaimsOfPods(Cluster& cluster, std::string ns
   co_return co_await ReadClaimsOf(cluster, ns, served->gvr, "ResourceClaim", made);
 }
 
+// Returns the ReplicaSets of a Deployment, or the ControllerRevisions of another workload; nullopt:
+// they may not be listed.
+base::Task<base::Result<std::optional<Objects>>> ReadRevisions(Cluster& cluster, std::string ns,
+                                                               json::Value stored,
+                                                               std::string labels) {
+  const bool sets = Is(stored, inspect::kDeployment);
+  auto what = Listing(sets ? kStoredSets : kStoredRevisions, std::move(ns),
+                      kMetadata + std::string(sets ? "spec.template" : "data"));
+  what.label_selector = std::move(labels);
+  auto revisions =
+      co_await ReadKind(cluster, std::move(what), sets ? "ReplicaSet" : "ControllerRevision");
+  if (!revisions || !*revisions) co_return revisions;
+  std::erase_if(**revisions, [&](const json::Value& revision) {
+    return !inspect::IsOwnedBy(revision, api::Uid(stored)) || api::IsBeingDeleted(revision);
+  });
+  co_return revisions;
+}
+
 }  // namespace
 
 base::Task<base::Result<std::optional<inspect::Made>>> ReadMade(Cluster& cluster, std::string ns,
                                                                 json::Value stored) {
   const bool by_sets = Is(stored, inspect::kDeployment);
-  if (!by_sets && !Is(stored, inspect::kStatefulSet) && !Is(stored, inspect::kDaemonSet)) {
+  // Only a hook goes with its pods.
+  const bool by_job = Is(stored, inspect::kJob) && inspect::IsHook(stored);
+  if (!by_sets && !by_job && !Is(stored, inspect::kStatefulSet) &&
+      !Is(stored, inspect::kDaemonSet)) {
     co_return std::optional<inspect::Made>();
   }
   const std::string labels = LabelsOf(stored);
   inspect::Made made;
   std::set<std::string> owners{std::string(api::Uid(stored))};
-  auto what = Listing(by_sets ? kStoredSets : kStoredRevisions, ns,
-                      kMetadata + std::string(by_sets ? "spec.template" : "data"));
-  what.label_selector = labels;
-  auto revisions =
-      co_await ReadKind(cluster, std::move(what), by_sets ? "ReplicaSet" : "ControllerRevision");
-  if (!revisions) co_return revisions.error();
-  if (!*revisions && by_sets) co_return std::optional<inspect::Made>();
-  if (*revisions) made.revisions = std::move(**revisions);
-  std::erase_if(made.revisions, [&](const json::Value& revision) {
-    return !inspect::IsOwnedBy(revision, api::Uid(stored)) || api::IsBeingDeleted(revision);
-  });
+  if (!by_job) {
+    auto revisions = co_await ReadRevisions(cluster, ns, stored, labels);
+    if (!revisions) co_return revisions.error();
+    if (!*revisions && by_sets) co_return std::optional<inspect::Made>();
+    if (*revisions) made.revisions = std::move(**revisions);
+  }
   if (by_sets) {
     for (const json::Value& set : made.revisions) owners.emplace(api::Uid(set));
   }

@@ -10,9 +10,10 @@
 
 namespace kubectl_quota {
 
-// Reads the pods and the ReplicaSets or ControllerRevisions of a Deployment, StatefulSet or
-// DaemonSet, and the claims of the pods if they have some. nullopt: the object is of another kind,
-// or its pods may not be listed. Other lists that may not be read are left out with a warning.
+// Reads the pods and the ReplicaSets or ControllerRevisions of a Deployment, StatefulSet, DaemonSet
+// or Job that is a hook of Helm, and the claims of the pods if they have some. nullopt: the object
+// is another one, or its pods may not be listed. Other lists that may not be read are left out with
+// a warning.
 base::Task<base::Result<std::optional<inspect::Made>>> ReadMade(Cluster& cluster, std::string ns,
                                                                 json::Value stored);
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// What the controller of a stored Deployment, StatefulSet or DaemonSet has made of it so far: its
-// pods as they are stored, and its ReplicaSets or ControllerRevisions, one for each template. The
-// pods may differ from their template: defaults and overheads were others when they were created,
-// or they were resized. Values; any thread.
+// What the controller of a stored workload has made of it so far: its pods as they are stored, and
+// the ReplicaSets of a Deployment or the ControllerRevisions of a StatefulSet or DaemonSet, one for
+// each template. The pods may differ from their template: defaults and overheads were others when
+// they were created, or they were resized. Values; any thread.
 
 #include <functional>
 #include <map>

@@ -167,11 +167,19 @@ base::Result<void> AddChange(const Value& whole, const Change& change,
                              std::move(pods->old), spare, surge);
 }
 
-// Returns what goes when the stored object is deleted, and `binding`, which may be null. The pods
-// of a Job are known from its status only: those that ended are counted as objects still.
-std::vector<Piece> GoneWith(const Value& stored, const Value& binding) {
+// Returns what goes when the stored object is deleted, with what its controller has made of it, and
+// `binding`, which may be null. The pods of a Job that ended are known from its status only: they
+// are counted as objects still.
+std::vector<Piece> GoneWith(const Value& stored, const std::optional<Made>& made,
+                            const Value& binding) {
   std::vector<Piece> gone{{.object = stored}};
   if (!binding.IsNull()) gone.push_back({.object = binding});
+  if (made) {
+    for (const Value& revision : made->revisions) gone.push_back({.object = revision});
+    for (const Value& pod : made->pods) {
+      for (Value& object : WithClaims(pod, *made)) gone.push_back({.object = std::move(object)});
+    }
+  }
   const std::int64_t ended =
       NumberAt(stored, {"status", "succeeded"}, 0) + NumberAt(stored, {"status", "failed"}, 0);
   const Value* pod_template = stored.At({"spec", "template"});
@@ -190,10 +198,11 @@ std::vector<Piece> GoneWith(const Value& stored, const Value& binding) {
 
 // Helm deletes the hook of the last release, and creates it again.
 base::Result<Expansion> ExpandHook(const Value& object, const Value& stored,
-                                   const Surroundings& surroundings, const Value& binding) {
+                                   const Surroundings& surroundings,
+                                   const std::optional<Made>& made, const Value& binding) {
   auto expansion = Expand(object, surroundings);
   if (!expansion) return expansion;
-  std::vector<Piece> pieces = GoneWith(stored, binding);
+  std::vector<Piece> pieces = GoneWith(stored, made, binding);
   std::ranges::move(expansion->pieces, std::back_inserter(pieces));
   expansion->pieces = std::move(pieces);
   return expansion;
@@ -215,7 +224,7 @@ base::Result<Expansion> ExpandScaling(const Value& stored, const Surroundings& s
 base::Result<Expansion> ExpandChange(const Value& object, const Value& stored,
                                      const Surroundings& surroundings,
                                      const std::optional<Made>& made, const Value& binding) {
-  if (IsHook(object)) return ExpandHook(object, stored, surroundings, binding);
+  if (IsHook(object)) return ExpandHook(object, stored, surroundings, made, binding);
   Expander expander(object, surroundings);
   if (HelmPhaseOf(object) == HelmPhase::kNever) return expander.Take();
   const Value whole = Applied(object, stored);

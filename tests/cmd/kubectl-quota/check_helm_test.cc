@@ -70,7 +70,7 @@ TEST_CASE("check: the stored hook of the last release makes room for the next on
                "{hard: " +
                    hard + "}, status: {hard: " + hard + ", used: " + used + "}}");
     const Told told = plugin.Ask({"check", "-f", plugin.File("files.yaml", file)});
-    INFO(told.output << told.warnings);
+    UNSCOPED_INFO(told.output << told.warnings);
     return told.code;
   };
   SECTION("a finished Job holds itself and its pods as objects") {
@@ -87,6 +87,26 @@ TEST_CASE("check: the stored hook of the last release makes room for the next on
     CHECK(answer("{pods: 1}", "{pods: 1}", job + "}") == 1);
     CHECK(answer("{count/jobs.batch: 1, count/pods: 1}", "{count/jobs.batch: 1, count/pods: 1}",
                  job + "}") == 0);
+  }
+  SECTION("a running Job holds its pods, which go with it") {
+    const std::string job =
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: m, namespace: shop, uid: m, " +
+        annotations + "}, spec: {parallelism: 2, template: {spec: {" + requests + "}}}";
+    plugin.cluster.Serve(jobs, "Job");
+    plugin.Put(jobs, job + ", status: {active: 2}}");
+    const auto put = [&](const std::string& owner) {
+      for (const char* name : {"m-1", "m-2"}) {
+        plugin.Put({"", "v1", "pods"},
+                   "{apiVersion: v1, kind: Pod, metadata: {name: " + std::string(name) +
+                       ", namespace: shop, ownerReferences: [{uid: " + owner + "}]}, spec: {" +
+                       requests + "}, status: {phase: Running}}");
+      }
+    };
+    put("m");
+    CHECK(answer("{requests.cpu: 1}", "{requests.cpu: 1}", job + "}") == 0);
+    CHECK(answer("{pods: 2}", "{pods: 2}", job + "}") == 0);
+    put("other");
+    CHECK(answer("{requests.cpu: 1}", "{requests.cpu: 1}", job + "}") == 1);
   }
   SECTION("a pod that ended holds itself") {
     const std::string pod = "{apiVersion: v1, kind: Pod, metadata: {name: m, namespace: shop, " +
