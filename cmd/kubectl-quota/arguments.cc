@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cmd/kubectl-quota/call_errors.h"
 #include "cmd/kubectl-quota/command_rows.h"
 #include "cmd/kubectl-quota/completion.h"
 #include "cmd/kubectl-quota/did_you_mean.h"
@@ -253,7 +254,7 @@ std::optional<Leave> Parse(CommandLine& line, const std::vector<std::string>& ar
   } catch (const CLI::ExtrasError&) {
     return Unexpected(line);
   } catch (const CLI::ParseError& error) {
-    return WrongCall(error.what());
+    return WrongCall(SentenceOf(error.what()));
   }
   if (line.help->parsed()) return Help(line);
   const CommandRow& row = line.Row();

@@ -23,12 +23,19 @@ namespace {
 
 using Manifests = std::vector<inspect::Manifest>;
 
-// True if the server could not judge the object: the user may not create it, or its namespace does
-// not exist, because a manifest creates it.
-bool IsNotAsked(const base::Error& error, const std::string& ns, bool in_files) {
-  const std::string& text = error.message;
-  return text.find(" cannot create resource \"") != std::string::npos ||
-         (in_files && text.find(NoSuchNamespace(ns)) != std::string::npos);
+// True if the server did not judge the object: the user may not create it, a webhook knows no dry
+// run, its namespace does not exist, because a manifest creates it, there is an object of its name,
+// or the server could not answer.
+bool IsNotJudged(const base::Error& error, const std::string& ns, bool in_files) {
+  const auto says = [&](const std::string& words) {
+    return error.message.find(words) != std::string::npos;
+  };
+  constexpr int kConflict = 409;
+  constexpr int kTooMany = 429;
+  const int status = error.http_status;
+  return status == kConflict || status == kTooMany || status >= 500 ||
+         says(" cannot create resource \"") || says(" does not support dry run") ||
+         (in_files && says(NoSuchNamespace(ns)));
 }
 
 bool AnyOfKind(const Manifests& manifests, std::string_view kind) {
@@ -354,9 +361,8 @@ base::Task<base::Result<inspect::ServerAnswer>> LiveSpace::AskServer(
   if (created) co_return answer;
   if (created.error().http_status == 0) co_return created.error();
   std::string words = ServerWords(created.error());
-  (IsNotAsked(created.error(), ns_, surroundings_.closed.empty()) ? answer.unknown
-                                                                  : answer.refusal) =
-      std::move(words);
+  const bool judged = !IsNotJudged(created.error(), ns_, surroundings_.closed.empty());
+  (judged ? answer.refusal : answer.unknown) = std::move(words);
   co_return answer;
 }
 

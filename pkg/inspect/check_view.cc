@@ -245,11 +245,13 @@ std::string ServerText(const std::vector<ServerAnswer>& answers) {
   for (const ServerAnswer& answer : answers) {
     std::string line = "server: " + answer.of.ToString();
     if (!answer.unknown.empty()) {
-      text += Line(line + " cannot be asked about: " + answer.unknown);
+      text += Line(line + " is not judged: " + answer.unknown);
       continue;
     }
     line += answer.Refused() ? " is refused: " + answer.refusal : " is accepted";
-    if (answer.Refused() != answer.refusal_foreseen) line += " (otherwise than foreseen)";
+    if (answer.Refused() != answer.refusal_foreseen) {
+      line += answer.Refused() ? " (check foresees no refusal)" : " (check foresees a refusal)";
+    }
     text += Line(line);
   }
   return text;

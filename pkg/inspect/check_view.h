@@ -21,7 +21,7 @@ struct ServerAnswer {
   ObjectName of;
   std::string refusal = {};       // "": accepted
   bool refusal_foreseen = false;  // our quotas refuse this object alone, too
-  std::string unknown = {};       // why the server was not asked; "" if it was
+  std::string unknown = {};       // why the server did not judge it; "" if it did
   [[nodiscard]] bool Refused() const { return unknown.empty() && !refusal.empty(); }
 };
 

@@ -56,7 +56,7 @@ TEST_CASE("kubectl quota shows what the user may read, and says what is left out
       cluster.File("other.yaml", json::Write(DeploymentOf("other", 1, {{"cpu", "500m"}})));
   const auto check = ask({"check", "--dry-run=server", "-f", file});
   CHECK(check.exit_code == 1);
-  CHECK_THAT(check.output, Contains("server: deployment.apps/other cannot be asked about: "));
+  CHECK_THAT(check.output, Contains("server: deployment.apps/other is not judged: "));
   CHECK_THAT(check.output, !Contains("PriorityClass"));  // nothing refers to one
   CHECK_THAT(ask({"report"}).output, Contains("<p>shown without pods: "));
 }

@@ -89,7 +89,7 @@ TEST_CASE("kubectl quota check foresees the refusal of pods whose class does not
     CHECK_THAT(told.output, Contains("pod/p: " + std::string(words) + "\n"));
     CHECK_THAT(told.output, Contains("server: pod/p is refused: pods \"p\" is forbidden: " +
                                      std::string(words)));
-    CHECK_THAT(told.output, !Contains("otherwise than foreseen"));
+    CHECK_THAT(told.output, !Contains("(check foresees "));
   }
   const auto critical = cluster.File(
       "critical.json", R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec":

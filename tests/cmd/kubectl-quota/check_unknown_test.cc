@@ -313,6 +313,38 @@ TEST_CASE("check offline: a namespace without any quota in the files is unknown"
                             "other}, spec: {hard: {pods: 9}}}")});
 }
 
+TEST_CASE("check: an error that judges nothing is no refusal of the server", "[kubectl-quota]") {
+  struct Row {
+    int status;
+    const char* reason;
+    const char* words;
+  };
+  const Row row = GENERATE(
+      Row{400, "BadRequest", "admission webhook \"w\" does not support dry run"},
+      Row{403, "Forbidden", "pods is forbidden: User \"jane\" cannot create resource \"pods\""},
+      Row{409, "AlreadyExists", "pods \"p\" already exists"},
+      Row{409, "Conflict", "Operation cannot be fulfilled on resourcequotas \"q\""},
+      Row{429, "TooManyRequests", "too many requests"},
+      Row{500, "InternalError", "failed calling webhook \"w\""},
+      Row{504, "Timeout", "the server did not answer in time"});
+  Partly plugin;
+  plugin.cluster.Serve({"", "v1", "pods"}, "Pod");
+  plugin.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "POST") return std::nullopt;
+    return base::Error{
+        .code = base::ErrorCode::kInvalidArgument,
+        .message = "POST pods: " + std::to_string(row.status) + " " + row.reason + ": " + row.words,
+        .http_status = row.status,
+        .reason = row.reason};
+  };
+  const auto told = plugin.Check(kPod, {"--dry-run=server"});
+  INFO(told.output);
+  CHECK(told.code == 0);
+  CHECK_THAT(told.output,
+             Contains("server: pod/p is not judged: " + std::string(row.words) + "\n"));
+  plugin.cluster.ForgetFunctions();
+}
+
 TEST_CASE("check: a refusal of the server is a no", "[kubectl-quota]") {
   Partly plugin;
   plugin.cluster.Serve({"", "v1", "pods"}, "Pod");
@@ -325,8 +357,9 @@ TEST_CASE("check: a refusal of the server is a no", "[kubectl-quota]") {
   };
   const auto told = plugin.Check(kPod, {"--dry-run=server"});
   CHECK(told.code == 1);
-  CHECK_THAT(told.output, Contains("server: pod/p is refused: bad name (otherwise than foreseen)\n"
-                                   "No: the server refuses 1 object.\n"));
+  CHECK_THAT(told.output,
+             Contains("server: pod/p is refused: bad name (check foresees no refusal)\n"
+                      "No: the server refuses 1 object.\n"));
   CHECK_THAT(plugin.Check(kPod, {"--dry-run=server", "-o", "json"}).output,
              Contains("\"fits\": false"));
 }

@@ -235,8 +235,8 @@ TEST_CASE("fit: different answers of a server are marked", "[inspect]") {
   CHECK(inspect::ServerText({{pod, "", false}, {pod, "no \x1b room", true}}) ==
         "server: pod/p is accepted\nserver: pod/p is refused: no   room\n");
   CHECK(inspect::ServerText({{pod, "", true}, {pod, "no", false}}) ==
-        "server: pod/p is accepted (otherwise than foreseen)\n"
-        "server: pod/p is refused: no (otherwise than foreseen)\n");
+        "server: pod/p is accepted (check foresees a refusal)\n"
+        "server: pod/p is refused: no (check foresees no refusal)\n");
 }
 
 TEST_CASE("fit: documents have the server's answers", "[inspect]") {
@@ -255,7 +255,7 @@ TEST_CASE("fit: documents have the server's answers", "[inspect]") {
                  "  <testsuite name=\"server\" tests=\"3\" failures=\"1\" skipped=\"1\">\n"
                  "    <testcase classname=\"pod/p\" name=\"dry run\"/>\n"));
   CHECK_THAT(inspect::ServerText(checked.server),
-             Catch::Matchers::Contains("server: pod/p cannot be asked about: forbidden\n"));
+             Catch::Matchers::Contains("server: pod/p is not judged: forbidden\n"));
 }
 
 TEST_CASE("fit: the answer is yes if nothing is limited", "[inspect]") {
