@@ -202,6 +202,30 @@ TEST_CASE("kubectl quota check counts what controllers make for a Service",
   CHECK_THAT(no.output, Contains("No: 2 of 3 limits would be exceeded.\n"));
 }
 
+TEST_CASE("kubectl quota check counts the slices that mirror Endpoints",
+          "[e2e][kubectl-quota][controller-manager][real-only]") {
+  if (!HaveBuiltinController()) return;
+  CountedCluster plugin("resourcequota-controller,endpointslice-mirroring-controller");
+  Scenario& s = plugin.scenario();
+  const std::string slices = "count/endpointslices.discovery.k8s.io";
+  s.Create("resourcequotas", e2e::Quota("q", {{slices, "3"}}));
+  plugin.WaitUsed("q", {{slices, "0"}});
+  const json::Value service = Json(R"({"apiVersion": "v1", "kind": "Service", "metadata": {"name":
+      "web"}, "spec": {"ports": [{"port": 80}]}})");
+  const json::Value endpoints = Json(R"({"apiVersion": "v1", "kind": "Endpoints", "metadata":
+      {"name": "web"}, "subsets": [
+      {"addresses": [{"ip": "10.1.0.1"}, {"ip": "fd00::1"}], "ports": [{"port": 80}]},
+      {"notReadyAddresses": [{"ip": "10.1.0.2"}], "ports": [{"port": 81}]}]})");
+  const auto file = plugin.File("web.json", json::Write(service) + "\n" + json::Write(endpoints));
+  CHECK_THAT(plugin.AskHere({"check", "-f", file}).output, Contains("0        3       3       3 "));
+  s.Create("services", service);
+  CHECK_THAT(plugin.AskHere({"check", "-f", file}).output, Contains("0        3       3       3 "));
+  s.api().Create("/api/v1/namespaces/" + s.ns() + "/endpoints", endpoints);
+  plugin.WaitUsed("q", {{slices, "3"}});
+  const auto none = plugin.AskHere({"check", "-f", file});
+  CHECK(none.output == "Yes: no quota limits any of it.\n");
+}
+
 TEST_CASE("kubectl quota why names everything that the missing pods need",
           "[e2e][kubectl-quota][controller-manager][real-only]") {
   if (!HaveBuiltinController()) return;
