@@ -134,42 +134,33 @@ bool ObservedUsage::HasLater(const quota::Evaluator& evaluator, const quota::Uid
 
 // Adds the usage of the source's objects under the quota's names to `observed`. Names that cannot
 // be summed are unknown, and the result says why. A quota over many namespaces counts what can be
-// read: an object of one tenant must not end the counts of all others.
+// read: an object of one tenant, or its missing class, must not end the counts of all others.
 //
-// If a sum fails, the names are summed one by one, so a missing class or an object that cannot be
-// read affects no other name. All names that depend on classes are summed, not only those that the
-// evaluator owns: as upstream, an object counts under each name that it uses, once its kind counts
-// for the quota at all.
+// All names that depend on classes are summed, not only those that the evaluator owns: as upstream,
+// an object counts under each name that it uses, once its kind counts for the quota at all.
 std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const quota::Quota& quota,
                                               quota::Observed& observed) const {
   const quota::Evaluator& evaluator = *source.evaluator;
   const std::vector<std::string> by_class = quota::NamesOfClasses(evaluator, quota.hard);
   const quota::Space space = quota::SpaceOf(quota.key);
   const quota::Ledger& ledger = source.tracked->ledger();
+  const bool counts_in_part = !space.group.empty();
   std::vector<Obstacle> obstacles;
-  const auto sum_of = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
-    return ledger.Sum(space, quota.selector, evaluator.scopes, names, beside);
-  };
-  const auto add_one = [&](const std::string& name, const quota::Beside& beside) {
-    auto sum = sum_of({name}, beside);
-    if (sum) return observed.used.Add(*sum);
-    Obstacle obstacle = ObstacleOf(evaluator, sum.error());
-    if (!space.group.empty()) {
-      sum = ledger.Least(space, quota.selector, evaluator.scopes, {name}, beside);
-    }
-    if (sum) {
-      obstacle.kind = Obstacle::Kind::kPartlyRead;
-      observed.used.Add(*sum);
-    }
-    std::vector<std::string> names;
-    if (base::IsOneOf(name, source.names)) names = {name};
-    if (!sum) std::ranges::copy(names, std::back_inserter(observed.unknown));
-    AddTo(obstacles, std::move(obstacle), std::move(names));
-  };
   const auto add = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
     if (names.empty()) return;
-    if (const auto sum = sum_of(names, beside)) return observed.used.Add(*sum);
-    for (const std::string& name : names) add_one(name, beside);
+    quota::LeastUsage sum = ledger.Least(space, quota.selector, evaluator.scopes, names, beside);
+    for (quota::UnknownUsage& unknown : sum.unknown) {
+      Obstacle obstacle = ObstacleOf(evaluator, unknown.why);
+      obstacle.in_part = counts_in_part;
+      if (!counts_in_part) {
+        for (const std::string& name : unknown.names) sum.usage.Erase(name);
+      }
+      std::erase_if(unknown.names,
+                    [&](const auto& name) { return !base::IsOneOf(name, source.names); });
+      if (!counts_in_part) std::ranges::copy(unknown.names, std::back_inserter(observed.unknown));
+      AddTo(obstacles, std::move(obstacle), std::move(unknown.names));
+    }
+    observed.used.Add(sum.usage);
   };
   std::vector<std::string> others = source.names;
   std::erase_if(others, [&](const auto& name) { return base::IsOneOf(name, by_class); });

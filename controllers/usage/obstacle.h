@@ -13,7 +13,6 @@ struct Obstacle {
     kRefused,       // the server answers, but does not return the objects
     kSilent,        // the server does not answer for this resource
     kUnreadable,    // the amounts of an object cannot be read
-    kPartlyRead,    // the same, and what can be read is counted
     kClassMissing,  // objects use a class that does not exist
     kNotServed,     // the server has no such resource
   };
@@ -21,6 +20,7 @@ struct Obstacle {
   std::string resource;                    // "widgets.example.com"
   std::vector<std::string> names;          // of the quota
   std::string why;                         // what was attempted, and why it failed
+  bool in_part = false;                    // what can be read of objects is counted
   std::vector<std::string> held_out = {};  // those of `names` that are not in force, see HeldOut()
   bool operator==(const Obstacle&) const = default;
 };

@@ -36,9 +36,9 @@ struct ClassUsage {
 // The class name of a kind, where kinds are classes: "Deployment.apps", "Service".
 std::string KindClass(std::string_view group, std::string_view kind);
 
-// Unknown usage of an object by a class.
+// Usage of objects that is unknown, for example by a class.
 struct UnknownUsage {
-  base::Error why;  // kNotFound: the class does not exist
+  base::Error why;  // kNotFound: a class does not exist
   // Sorted. Empty: all names that depend on classes.
   std::vector<std::string> names = {};
 };
@@ -77,6 +77,8 @@ class ClassTable {
   // The same as far as it is known; `unknown` gets the rest.
   [[nodiscard]] ResourceList ResolveKnown(const Facts& facts,
                                           std::optional<UnknownUsage>& unknown) const;
+  // What is unknown of the usage of a unit; nullopt: nothing.
+  [[nodiscard]] std::optional<UnknownUsage> UnknownOf(std::string_view name) const;
 
  private:
   struct Class {
@@ -87,7 +89,6 @@ class ClassTable {
     }
   };
   [[nodiscard]] std::string Title(std::string_view name) const;
-  [[nodiscard]] std::optional<UnknownUsage> UnknownOf(std::string_view name) const;
 
   // Lives until the next change. Not shared with copies of the table.
   struct Contents {

@@ -48,6 +48,12 @@ struct Drift {
   [[nodiscard]] std::size_t objects() const { return missing + vanished + different; }
 };
 
+// At least so much is used. More is used under the names in `unknown`; each is there once.
+struct LeastUsage {
+  ResourceList usage;
+  std::vector<UnknownUsage> unknown;
+};
+
 class Ledger;
 
 // What a sum needs besides facts.
@@ -113,18 +119,19 @@ class Ledger {
   // The result has every name, also with zero. Costs the number of tied objects that changed, or
   // whose owners changed, since the last call; at the first call with these arguments, after a
   // change of classes, and if it was not called for long, also the number of distinct facts in the
-  // space, and of distinct pairs of tied objects' facts and their owners'. Errors: kMalformed if a
-  // class is unknown, or if a matching object of the space uses an unknown amount under one of the
-  // names (with the reason).
+  // space, and of distinct pairs of tied objects' facts and their owners'. Errors, with the reason,
+  // if a matching object of the space uses an unknown amount under one of the names: kNotFound if
+  // its class is missing, else kMalformed.
   [[nodiscard]] base::Result<ResourceList> Sum(const Space& space, const ScopeSelector& selector,
                                                const std::vector<std::string>& known_scopes,
                                                const std::vector<std::string>& names,
                                                const Beside& beside = {}) const;
-  // The same, but what cannot be read of objects is left out: at least so much is used.
-  [[nodiscard]] base::Result<ResourceList> Least(const Space& space, const ScopeSelector& selector,
-                                                 const std::vector<std::string>& known_scopes,
-                                                 const std::vector<std::string>& names,
-                                                 const Beside& beside = {}) const;
+  // The same as far as it is known: without the amounts that cannot be read of objects, and those
+  // of classes that are missing.
+  [[nodiscard]] LeastUsage Least(const Space& space, const ScopeSelector& selector,
+                                 const std::vector<std::string>& known_scopes,
+                                 const std::vector<std::string>& names,
+                                 const Beside& beside = {}) const;
   // The usage of one object with these facts and this tie under all names: what it adds to the sum.
   // `tie` is null for an object that is not tied; FindTie() returns that of a held one.
   [[nodiscard]] base::Result<ResourceList> UsageOf(std::string_view ns, const Facts& facts,

@@ -82,14 +82,13 @@ void Contents::Clear() {
   kept_.clear();
 }
 
-base::Result<SumOfContents> Contents::Sum(const FactsPool& pool, const SumQuestion& question,
-                                          SumAudit& audit) {
+SumOfContents Contents::Sum(const FactsPool& pool, const SumQuestion& question, SumAudit& audit) {
   DropOutdated();
   const auto same = [&](const Kept& kept) { return kept.sum.question() == question; };
   const auto found = std::ranges::find_if(kept_, same);
   if (found == kept_.end()) {
     RunningSum sum = FromFacts(pool, question);
-    base::Result<SumOfContents> read = Read(sum);
+    SumOfContents read = Read(sum);
     if (counts_.size() + shared_.size() < kWorthKeeping) return read;
     if (kept_.size() >= kMostKept) {
       kept_.erase(std::ranges::max_element(kept_, {}, &Kept::unread));
@@ -108,9 +107,16 @@ base::Result<SumOfContents> Contents::Sum(const FactsPool& pool, const SumQuesti
   return Read(found->sum);
 }
 
-base::Result<SumOfContents> Contents::Read(const RunningSum& sum) const {
-  if (std::optional<base::Error> why = sum.Trouble()) return *std::move(why);
-  return SumOfContents{sum.Get(), sum.IsExact() && unknown_ == 0};
+SumOfContents Contents::Read(const RunningSum& sum) const {
+  SumOfContents read{.usage = sum.Get(), .by_class = sum.UnknownByClass()};
+  // An object of which nothing can be read may use more under any name.
+  read.unread = unknown_ > 0 ? sum.question().names : sum.UnreadNames();
+  for (const UnknownUsage& unknown : read.by_class) {
+    std::erase_if(read.unread, [&](const auto& name) {
+      return std::ranges::binary_search(unknown.names, name);
+    });
+  }
+  return read;
 }
 
 RunningSum Contents::FromFacts(const FactsPool& pool, const SumQuestion& question) const {

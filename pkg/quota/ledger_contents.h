@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -28,8 +29,11 @@ struct SumAudit {
 };
 
 struct SumOfContents {
-  ResourceList usage;
-  bool exact = true;  // false: objects use an unknown amount more
+  ResourceList usage;  // every name: at least so much is used
+  // Names under which more is used: by classes, and because an object cannot be read. A name is in
+  // one of them.
+  std::vector<UnknownUsage> by_class = {};
+  std::vector<std::string> unread = {};
 };
 
 class Contents {
@@ -49,9 +53,8 @@ class Contents {
   void AddUnknown(std::int64_t objects);
   void Clear();
 
-  // Errors: those of classes.
-  [[nodiscard]] base::Result<SumOfContents> Sum(const FactsPool& pool, const SumQuestion& question,
-                                                SumAudit& audit);
+  [[nodiscard]] SumOfContents Sum(const FactsPool& pool, const SumQuestion& question,
+                                  SumAudit& audit);
   [[nodiscard]] std::size_t kept() const { return kept_.size(); }
 
  private:
@@ -62,7 +65,7 @@ class Contents {
   };
   [[nodiscard]] RunningSum FromFacts(const FactsPool& pool, const SumQuestion& question) const;
   void DropOutdated();
-  [[nodiscard]] base::Result<SumOfContents> Read(const RunningSum& sum) const;
+  [[nodiscard]] SumOfContents Read(const RunningSum& sum) const;
   template <typename ChangeSum>
   void Change(const FactsPool& pool, const ChangeSum& change);
 

@@ -115,11 +115,11 @@ struct Ledger::State {
 
   // Null: there are no objects.
   [[nodiscard]] Contents* ContentsOf(const Space& space);
-  // Errors: those of classes. `owners` as in Beside.
-  [[nodiscard]] base::Result<SumOfContents> Sum(const Space& space, const SumQuestion& question,
-                                                const Ledger* owners);
+  // `owners` as in Beside.
+  [[nodiscard]] SumOfContents Sum(const Space& space, const SumQuestion& question,
+                                  const Ledger* owners);
   // Why the matching objects of the space use an unknown amount under the names of the
-  // question. REQUIRES: the sum is not exact.
+  // question. REQUIRES: they do (SumOfContents::unread).
   [[nodiscard]] base::Error WhyUnread(const Space& space, const SumQuestion& question);
 
   // Looks up again what tied objects of the space share with their owners.

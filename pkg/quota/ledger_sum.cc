@@ -93,10 +93,10 @@ base::Error Ledger::State::WhyUnread(const Space& space, const SumQuestion& ques
   return UnreadObjects(first->name, unread, others);
 }
 
-base::Result<SumOfContents> Ledger::State::Sum(const Space& space, const SumQuestion& question,
-                                               const Ledger* owners) {
+SumOfContents Ledger::State::Sum(const Space& space, const SumQuestion& question,
+                                 const Ledger* owners) {
   Contents* const contents = ContentsOf(space);
-  if (contents == nullptr) return SumOfContents{Zeros(question.names)};
+  if (contents == nullptr) return {.usage = Zeros(question.names)};
   if (owners != nullptr) LookUpShared(space, *owners);
   return contents->Sum(pool, question, audit);
 }
@@ -105,21 +105,21 @@ base::Result<ResourceList> Ledger::Sum(const Space& space, const ScopeSelector& 
                                        const std::vector<std::string>& known_scopes,
                                        const std::vector<std::string>& names,
                                        const Beside& beside) const {
-  const SumQuestion question = QuestionOf(selector, known_scopes, names, beside);
-  base::Result<SumOfContents> sum = state_->Sum(space, question, beside.owners);
-  if (!sum) return sum.error();
-  if (!sum->exact) return state_->WhyUnread(space, question);
-  return std::move(sum->usage);
+  LeastUsage sum = Least(space, selector, known_scopes, names, beside);
+  if (!sum.unknown.empty()) return std::move(sum.unknown.front().why);
+  return std::move(sum.usage);
 }
 
-base::Result<ResourceList> Ledger::Least(const Space& space, const ScopeSelector& selector,
-                                         const std::vector<std::string>& known_scopes,
-                                         const std::vector<std::string>& names,
-                                         const Beside& beside) const {
+LeastUsage Ledger::Least(const Space& space, const ScopeSelector& selector,
+                         const std::vector<std::string>& known_scopes,
+                         const std::vector<std::string>& names, const Beside& beside) const {
   const SumQuestion question = QuestionOf(selector, known_scopes, names, beside);
-  base::Result<SumOfContents> sum = state_->Sum(space, question, beside.owners);
-  if (!sum) return sum.error();
-  return std::move(sum->usage);
+  SumOfContents sum = state_->Sum(space, question, beside.owners);
+  LeastUsage least{std::move(sum.usage), std::move(sum.by_class)};
+  if (!sum.unread.empty()) {
+    least.unknown.push_back({state_->WhyUnread(space, question), std::move(sum.unread)});
+  }
+  return least;
 }
 
 std::size_t Ledger::TakeWrongSums() { return std::exchange(state_->audit.wrong, 0); }

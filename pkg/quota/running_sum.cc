@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace quota {
 
@@ -22,9 +23,7 @@ base::Result<ResourceList> ResolvedUsage(const Facts& facts, const ClassTable* c
 }
 
 RunningSum::RunningSum(SumQuestion question)
-    : question_(std::move(question)),
-      used_(question_.names.size()),
-      shared_(question_.shares ? question_.names.size() : 0) {
+    : question_(std::move(question)), amounts_(question_.names.size()) {
   CHECK(std::ranges::is_sorted(question_.names)) << "a sum would miss names";
 }
 
@@ -32,74 +31,105 @@ void RunningSum::Add(const Facts& facts, std::int64_t objects) {
   const ScopeSelector& selector = question_.selector;
   const std::vector<std::string>& scopes = question_.known_scopes;
   if (!MatchesObject(selector, facts, scopes)) return;
-  if (AsksForAny(facts.unread)) unread_ += objects;
-  CHECK_GE(unread_, 0) << "more objects with unread names leave than were added";
+  for (const std::string& name : facts.unread) {
+    Amount* const amount = Find(name);
+    if (amount == nullptr) continue;
+    amount->unread += objects;
+    CHECK_GE(amount->unread, 0) << "more objects leave than were added that lack " << name;
+  }
   if (CountsParts(selector, facts)) {
-    return AddTo(used_, UsageOfParts(selector, facts, scopes), objects);
+    return AddTo(&Amount::used, UsageOfParts(selector, facts, scopes), objects);
   }
   if (facts.classes.empty() || question_.classes == nullptr) {
-    return AddTo(used_, facts.usage, objects);
+    return AddTo(&Amount::used, facts.usage, objects);
   }
-  const base::Result<ResourceList> usage = question_.classes->Resolve(facts, &question_.names);
-  if (!usage) return AddTrouble(usage.error(), objects);
-  AddTo(used_, *usage, objects);
+  AddTo(&Amount::used, Resolve(facts, objects), objects);
 }
 
 void RunningSum::AddShared(const Facts& facts, const Facts& owner, std::int64_t objects) {
   if (!question_.shares) return;
   if (!Matches(question_.selector, facts.attributes, question_.known_scopes)) return;
-  const auto usage = ResolvedUsage(facts, question_.classes);
-  if (!usage) return AddTrouble(usage.error(), objects);
-  AddTo(shared_, Common(*usage, owner.usage), objects);
+  AddTo(&Amount::shared, Common(Resolve(facts, objects), owner.usage), objects);
+}
+
+ResourceList RunningSum::Resolve(const Facts& facts, std::int64_t objects) {
+  if (question_.classes == nullptr) return facts.usage;
+  for (const ClassUnits& units : facts.classes) {
+    const std::optional<UnknownUsage> unknown = question_.classes->UnknownOf(units.name);
+    if (!unknown) continue;
+    for (const std::string& name : unknown->names) {
+      if (Amount* const amount = Find(name)) AddUnknown(*amount, unknown->why, objects);
+    }
+    if (!unknown->names.empty()) continue;
+    for (Amount& amount : amounts_) AddUnknown(amount, unknown->why, objects);
+  }
+  std::optional<UnknownUsage> noted;
+  return question_.classes->ResolveKnown(facts, noted);
 }
 
 // Both lists are sorted by name.
-void RunningSum::AddTo(std::vector<ExactSum>& sums, const ResourceList& usage,
-                       std::int64_t objects) const {
+void RunningSum::AddTo(ExactSum Amount::*sum, const ResourceList& usage, std::int64_t objects) {
   const std::vector<std::string>& names = question_.names;
   std::size_t at = 0;
   for (const auto& [name, amount] : usage) {
     while (at < names.size() && names[at] < name) ++at;
     if (at == names.size()) return;
-    if (names[at] == name) sums[at].Add(amount, objects);
+    if (names[at] == name) (amounts_[at].*sum).Add(amount, objects);
   }
 }
 
-void RunningSum::AddTrouble(const base::Error& why, std::int64_t objects) {
-  const auto at = troubles_.try_emplace(why.message, Unknown{why.code}).first;
+void RunningSum::AddUnknown(Amount& amount, const base::Error& why, std::int64_t objects) {
+  const auto at = amount.by_class.try_emplace(why.message, Unknown{why.code}).first;
   at->second.objects += objects;
   CHECK_GE(at->second.objects, 0) << "more objects leave than were added: " << why.message;
-  if (at->second.objects == 0) troubles_.erase(at);
+  if (at->second.objects == 0) amount.by_class.erase(at);
 }
 
-bool RunningSum::AsksForAny(const std::vector<std::string>& names) const {
-  return std::ranges::any_of(names, [&](const std::string& name) {
-    return std::ranges::binary_search(question_.names, name);
-  });
+RunningSum::Amount* RunningSum::Find(std::string_view name) {
+  const auto at = std::ranges::lower_bound(question_.names, name);
+  if (at == question_.names.end() || *at != name) return nullptr;
+  return &amounts_[static_cast<std::size_t>(at - question_.names.begin())];
 }
 
 bool RunningSum::operator==(const RunningSum& other) const {
-  return question_ == other.question_ && used_ == other.used_ && shared_ == other.shared_ &&
-         troubles_ == other.troubles_ && unread_ == other.unread_;
+  return question_ == other.question_ && amounts_ == other.amounts_;
 }
 
-std::optional<base::Error> RunningSum::Trouble() const {
-  if (troubles_.empty()) return std::nullopt;
-  const auto& [message, unknown] = *troubles_.begin();
-  base::Error error{.code = unknown.code, .message = message};
-  if (troubles_.size() > 1) {
-    error.message += ", and " + std::to_string(troubles_.size() - 1) + " more";
+std::vector<UnknownUsage> RunningSum::UnknownByClass() const {
+  std::vector<UnknownUsage> all;
+  for (std::size_t i = 0; i < amounts_.size(); ++i) {
+    const auto& by_class = amounts_[i].by_class;
+    if (by_class.empty()) continue;
+    const auto& [message, unknown] = *by_class.begin();
+    const auto same = std::ranges::find_if(
+        all, [&](const UnknownUsage& usage) { return usage.why.Is(unknown.code); });
+    if (same != all.end()) {
+      same->names.push_back(question_.names[i]);
+      continue;
+    }
+    base::Error why{.code = unknown.code, .message = message};
+    if (by_class.size() > 1) {
+      why.message += ", and " + std::to_string(by_class.size() - 1) + " more";
+    }
+    all.push_back({std::move(why), {question_.names[i]}});
   }
-  return error;
+  return all;
+}
+
+std::vector<std::string> RunningSum::UnreadNames() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < amounts_.size(); ++i) {
+    if (amounts_[i].unread > 0) names.push_back(question_.names[i]);
+  }
+  return names;
 }
 
 ResourceList RunningSum::Get() const {
-  CHECK(troubles_.empty()) << "unknown usage is taken for known: " << troubles_.begin()->first;
   ResourceList list;
   list.Reserve(question_.names.size());
-  for (std::size_t i = 0; i < used_.size(); ++i) {
-    const Quantity used = used_[i].Get();
-    list.Set(question_.names[i], shared_.empty() ? used : used.Sub(shared_[i].Get()));
+  for (std::size_t i = 0; i < amounts_.size(); ++i) {
+    const Quantity used = amounts_[i].used.Get();
+    list.Set(question_.names[i], question_.shares ? used.Sub(amounts_[i].shared.Get()) : used);
   }
   return list;
 }

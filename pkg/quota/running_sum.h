@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,13 +49,13 @@ class RunningSum {
   // question is about it.
   void AddShared(const Facts& facts, const Facts& owner, std::int64_t objects);
 
-  // Returns why the usage of some objects is unknown; nullopt: it is known.
-  [[nodiscard]] std::optional<base::Error> Trouble() const;
-  // Returns every name of the question, also with zero. REQUIRES: no Trouble(). At least so much is
-  // used if it is not exact.
+  // Returns every name of the question, also with zero: at least so much is used.
   [[nodiscard]] ResourceList Get() const;
-  // False if objects use an unknown amount more under one of the names (Facts::unread).
-  [[nodiscard]] bool IsExact() const { return unread_ == 0; }
+  // Returns the names under which more is used, because of classes that are missing or lack an
+  // amount: at most one element for each error code.
+  [[nodiscard]] std::vector<UnknownUsage> UnknownByClass() const;
+  // Returns the names under which objects use an unknown amount more (Facts::unread).
+  [[nodiscard]] std::vector<std::string> UnreadNames() const;
   bool operator==(const RunningSum& other) const;
 
  private:
@@ -64,16 +64,24 @@ class RunningSum {
     std::int64_t objects = 0;
     bool operator==(const Unknown&) const = default;
   };
-  void AddTo(std::vector<ExactSum>& sums, const ResourceList& usage, std::int64_t objects) const;
-  void AddTrouble(const base::Error& why, std::int64_t objects);
-  [[nodiscard]] bool AsksForAny(const std::vector<std::string>& names) const;
+  // What is known under one name.
+  struct Amount {
+    ExactSum used;
+    ExactSum shared;
+    // Objects that use more by their class, by the reason, so that the message does not depend on
+    // an order.
+    std::map<std::string, Unknown> by_class;
+    std::int64_t unread = 0;  // objects that use an unknown amount more
+    bool operator==(const Amount&) const = default;
+  };
+  // Returns the usage as far as it is known, and notes why the rest is not.
+  [[nodiscard]] ResourceList Resolve(const Facts& facts, std::int64_t objects);
+  void AddTo(ExactSum Amount::*sum, const ResourceList& usage, std::int64_t objects);
+  static void AddUnknown(Amount& amount, const base::Error& why, std::int64_t objects);
+  [[nodiscard]] Amount* Find(std::string_view name);
 
   SumQuestion question_;
-  std::vector<ExactSum> used_;    // by name
-  std::vector<ExactSum> shared_;  // by name; empty: not subtracted
-  // Objects whose usage is unknown, by the reason, so that the message does not depend on an order.
-  std::map<std::string, Unknown> troubles_;
-  std::int64_t unread_ = 0;  // objects that use an unknown amount more
+  std::vector<Amount> amounts_;  // of the names of the question
 };
 
 // Returns the smaller amount for each name in both lists with positive amounts.

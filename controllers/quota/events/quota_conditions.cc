@@ -26,10 +26,6 @@ bool Contains(const std::vector<std::string>& all, const std::vector<std::string
   return std::ranges::includes(SetOf(all), SetOf(some));
 }
 
-bool IsAboutObjects(Obstacle::Kind kind) {
-  return kind == Obstacle::Kind::kUnreadable || kind == Obstacle::Kind::kPartlyRead;
-}
-
 // Of the obstacle's event, as in QuotaConditions::Standings; "" for an obstacle in progress.
 std::string_view TopicOf(Obstacle::Kind kind) {
   if (kind == Obstacle::Kind::kPending) return "";
@@ -38,7 +34,7 @@ std::string_view TopicOf(Obstacle::Kind kind) {
 }
 
 std::string StaleCondition(Obstacle::Kind kind) {
-  if (IsAboutObjects(kind)) return "ObjectUnreadable";
+  if (kind == Obstacle::Kind::kUnreadable) return "ObjectUnreadable";
   if (kind == Obstacle::Kind::kForbidden) return "ListForbidden";
   return kind == Obstacle::Kind::kSilent ? "NoAnswer" : "ListFailed";
 }
@@ -65,16 +61,13 @@ Announcement AnnouncementOf(const Obstacle& obstacle) {
             "KindNotServed"};
   }
   if (!obstacle.held_out.empty()) return HeldOut(obstacle);
-  const std::string kept = ", status.used keeps what was last known: " + obstacle.why;
-  if (obstacle.kind == Obstacle::Kind::kClassMissing) {
-    return {EventType::kWarning, "ClassNotFound", are + " not known" + kept, "ClassNotFound"};
-  }
-  if (obstacle.kind == Obstacle::Kind::kPartlyRead) {
-    return {EventType::kWarning, "QuotaStale",
-            are + " counted only as far as objects can be read: " + obstacle.why,
-            StaleCondition(obstacle.kind)};
-  }
-  return {EventType::kWarning, "QuotaStale", are + " stale" + kept, StaleCondition(obstacle.kind)};
+  const bool no_class = obstacle.kind == Obstacle::Kind::kClassMissing;
+  std::string text = are + (no_class ? " not known" : " stale");
+  text += ", status.used keeps what was last known";
+  if (obstacle.in_part) text = are + " counted only as far as objects can be read";
+  text += ": " + obstacle.why;
+  if (no_class) return {EventType::kWarning, "ClassNotFound", std::move(text), "ClassNotFound"};
+  return {EventType::kWarning, "QuotaStale", std::move(text), StaleCondition(obstacle.kind)};
 }
 
 Announcement UnknownNames(const std::vector<std::string>& names) {
@@ -197,7 +190,7 @@ QuotaConditions::When QuotaConditions::LookAt(Standing& standing, const Obstacle
   standing.topic = topic;
   if (topic.empty()) return now + patience_.pending;
   if (standing.said == topic && Contains(standing.names, obstacle.names)) return std::nullopt;
-  if (!IsAboutObjects(obstacle.kind)) {
+  if (obstacle.kind != Obstacle::Kind::kUnreadable) {
     std::chrono::seconds patience = patience_.refused;
     if (obstacle.kind == Obstacle::Kind::kSilent) patience = patience_.silent;
     if (obstacle.kind == Obstacle::Kind::kNotServed) patience = patience_.not_served;

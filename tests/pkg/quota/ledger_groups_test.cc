@@ -113,7 +113,7 @@ TEST_CASE("groups: the sum without unknown amounts follows its namespaces", "[qu
   ledger.SetGroups("a", {"all", "red"});
   ledger.SetGroups("b", {"all"});
   const auto least = [&](const std::string& group) {
-    return ledger.Least({.group = group}, {}, {}, kNames)->ToString();
+    return ledger.Least({.group = group}, {}, {}, kNames).usage.ToString();
   };
   ledger.Set("a", Id(1), Pod("1"));
   ObjectFacts odd = Pod("2");

@@ -27,6 +27,15 @@ ObjectFacts Pod(const std::string& cpu) {
 std::string Text(const base::Result<ResourceList>& sum) {
   return sum ? sum->ToString() : sum.error().message;
 }
+// Each reason with its names, behind the usage.
+std::string Text(const LeastUsage& least) {
+  std::string text = least.usage.ToString();
+  for (const UnknownUsage& unknown : least.unknown) {
+    text += "; " + unknown.why.message + ":";
+    for (const std::string& name : unknown.names) text += " " + name;
+  }
+  return text;
+}
 std::string SumOf(const Ledger& ledger, const Space& space) {
   return Text(ledger.Sum(space, {}, kScopes, kNames));
 }
@@ -161,6 +170,37 @@ TEST_CASE("sums: what events add and remove equals the sum from facts", "[quota]
   CHECK(world.unknown > 500);
 }
 
+TEST_CASE("sums: what is unknown by a class leaves the rest counted, name by name", "[quota]") {
+  Ledger ledger;
+  for (const char* ns : {"a", "b"}) ledger.SetGroups(ns, {"all"});
+  ClassTable classes(MissingClass::kUnknown);
+  ClassUsage odd(List({{"memory", "1"}}));
+  odd.unknown["cpu"] = "capabilities[cpu]: is missing";
+  classes.Set("odd", odd);
+  classes.Set("small", ClassUsage(List({{"cpu", "2"}, {"memory", "4"}})));
+  const int others = GENERATE(0, kManyFacts);  // so many that the sum is kept
+  for (int i = 1; i <= others; ++i) ledger.Set("b", Id(1'000 + i), Pod(std::to_string(i) + "m"));
+  const std::string pods = std::to_string(3 + others);
+  const auto least = [&] {
+    return Text(ledger.Least({.group = "all"}, {}, kScopes, kNames, {.classes = &classes}));
+  };
+  const auto put = [&](const char* ns, std::uint64_t number, std::string name) {
+    ObjectFacts facts{.now = Using({{"pods", "1"}}), .later = std::nullopt};
+    facts.now.classes = {{std::move(name), 1}};
+    ledger.Set(ns, Id(number), std::move(facts));
+  };
+  (void)least();
+  put("a", 1, "small");
+  put("b", 2, "odd");
+  put("b", 3, "gone");
+  const std::string cpu = others == 0 ? "2" : "2820m";
+  const std::string known = "cpu=" + cpu + ",memory=5,pods=" + pods;
+  CHECK(least() == known + "; class \"gone\" not found, and 1 more: cpu memory pods");
+  classes.Set("gone", ClassUsage(List({{"memory", "1"}})));
+  const std::string more = "cpu=" + cpu + ",memory=6,pods=" + pods;
+  CHECK(least() == more + "; class \"odd\": capabilities[cpu]: is missing: cpu");
+}
+
 TEST_CASE("sums: an amount beyond every limit leaves no trace", "[quota]") {
   Ledger ledger;
   ledger.SetGroups("a", {"all"});
@@ -185,7 +225,7 @@ TEST_CASE("sums: only sums that are asked for are kept", "[quota]") {
     contents.Add(pool, pool.Acquire(Pod(std::to_string(cpu)).now), 1);
   };
   const auto ask = [&](const std::string& name) {
-    return contents.Sum(pool, {.names = {name}}, audit)->usage.ToString();
+    return contents.Sum(pool, {.names = {name}}, audit).usage.ToString();
   };
   add(1);
   CHECK(ask("cpu") == "cpu=1");

@@ -112,7 +112,7 @@ TEST_CASE("ledger: an unread amount makes only its own name unknown, in its own 
   CHECK(sum("cpu") == why);
   CHECK(sum("pods") == "pods=2");
   CHECK(sum("cpu", {{"S", ScopeOperator::kNotIn, {"x"}}}) == "cpu=1");
-  CHECK(ledger.Least({.ns = "a"}, {}, {"S"}, {"cpu", "pods"})->ToString() == "cpu=3,pods=2");
+  CHECK(ledger.Least({.ns = "a"}, {}, {"S"}, {"cpu", "pods"}).usage.ToString() == "cpu=3,pods=2");
   // The reason names the object that concerns the question.
   ledger.SetUnknown("b", Id(3), "pod b/y: nothing of it");
   odd.now.unread = {"memory"};

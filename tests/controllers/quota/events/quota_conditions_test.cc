@@ -276,7 +276,6 @@ TEST_CASE("quota conditions: each cause has a reason of its own", "[controllers]
   CHECK(reason(Kind::kForbidden) == "ListForbidden");
   CHECK(reason(Kind::kSilent) == "NoAnswer");
   CHECK(reason(Kind::kUnreadable) == "ObjectUnreadable");
-  CHECK(reason(Kind::kPartlyRead) == "ObjectUnreadable");
   CHECK(reason(Kind::kClassMissing) == "ClassNotFound");
   CHECK(reason(Kind::kNotServed) == "KindNotServed");
 }
