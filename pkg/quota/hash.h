@@ -1,8 +1,9 @@
 #pragma once
 
 // Hashing for the ledger's tables: 64-bit words are mixed so that every bit of the input affects
-// every bit of the result (the finalizer of SplitMix64). Not for untrusted keys: an API server, not
-// its clients, generates uids.
+// every bit of the result (the finalizer of SplitMix64). All of it can be inverted: who writes a
+// text chooses its hash. So a hash table of what clients of the API server write needs a random
+// `seed` (Facts::Hash()), or must be an ordered container.
 
 #include <cstdint>
 #include <string_view>

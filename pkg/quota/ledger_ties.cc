@@ -7,23 +7,17 @@
 namespace quota {
 
 void FollowedOwners::Follow(const Uid& owner, const std::shared_ptr<ChangedOwners>& changed) {
-  followers_.emplace(owner, changed);
+  followers_.emplace(std::pair(owner, changed.get()), changed);
 }
 
 void FollowedOwners::Unfollow(const Uid& owner, const std::shared_ptr<ChangedOwners>& changed) {
-  const auto [begin, end] = followers_.equal_range(owner);
-  for (auto follower = begin; follower != end; ++follower) {
-    if (follower->second.lock() != changed) continue;
-    followers_.erase(follower);
-    return;
-  }
-  LOG(FATAL) << "an owner that nobody follows loses a follower";
+  CHECK_EQ(followers_.erase({owner, changed.get()}), 1U)
+      << "an owner that nobody follows loses a follower";
 }
 
 void FollowedOwners::OnChange(const Uid& uid) const {
-  if (followers_.empty()) return;
-  const auto [begin, end] = followers_.equal_range(uid);
-  for (auto follower = begin; follower != end; ++follower) {
+  auto follower = followers_.lower_bound({uid, nullptr});
+  for (; follower != followers_.end() && follower->first.first == uid; ++follower) {
     if (const auto changed = follower->second.lock()) changed->Add(uid);
   }
 }

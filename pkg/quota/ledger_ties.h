@@ -8,6 +8,9 @@
 // the owner, and the facts of both. Owners are in another ledger, which reports changes through
 // FollowedOwners. Each change of shared usage also updates the groups of the namespace. No I/O, one
 // thread.
+//
+// Whoever creates an object writes the uid of its owner, and could choose many with one hash: uids
+// are kept in order, not hashed.
 
 #include <functional>
 #include <map>
@@ -16,7 +19,6 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -29,7 +31,7 @@ namespace quota {
 struct Namespace;
 class Ties;
 
-using Uids = std::unordered_set<Uid, UidHash>;
+using Uids = std::set<Uid>;
 // The ties of a ledger that have owners to look up again.
 using StaleTies = std::unordered_set<Ties*>;
 
@@ -67,7 +69,7 @@ class FollowedOwners {
   void OnChange(const Uid& uid) const;
 
  private:
-  std::unordered_multimap<Uid, std::weak_ptr<ChangedOwners>, UidHash> followers_;
+  std::map<std::pair<Uid, const ChangedOwners*>, std::weak_ptr<ChangedOwners>> followers_;
 };
 
 // The ties of one namespace: those of owned objects in their ledger, and those of owners in theirs.
@@ -120,8 +122,8 @@ class Ties {
   void LookAnew(const Uid& owner, const Lookup& lookup);
 
   Namespace& space_;
-  std::unordered_map<Uid, Tie, UidHash> ties_;
-  std::unordered_map<Uid, Group, UidHash> groups_;  // owned objects by owner
+  std::map<Uid, Tie> ties_;
+  std::map<Uid, Group> groups_;  // owned objects by owner
   std::shared_ptr<ChangedOwners> changed_;
   std::shared_ptr<FollowedOwners> followed_;  // null: LookUp() was not called yet
 };

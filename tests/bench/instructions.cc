@@ -22,6 +22,8 @@
 #include "pkg/quota/cluster/tree_place.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/guarantee.h"
+#include "pkg/quota/hash.h"
+#include "pkg/quota/ledger.h"
 #include "pkg/quota/usage/defined_evaluator.h"
 #include "pkg/webhook/handler.h"
 #include "tests/bench/counted.h"
@@ -414,6 +416,27 @@ void Grant(int remembered) {
   Repeat([&] { added = grant(); }, [&] { own.Commit(now + 1s, std::move(added)); });
 }
 
+// A claim is created and counted, beside so many with other owners. Their uids are the multiples of
+// the numbers of buckets that a hash table grows to: a tenant can write such references.
+void Claim(int others) {
+  quota::Ledger claims;
+  const quota::Ledger pods;
+  const auto put = [&](std::uint64_t number) {
+    quota::ObjectFacts facts{
+        .now = {.usage = {{"gpus", quota::Quantity::FromInt(1)}}, .attributes = {}},
+        .later = std::nullopt};
+    facts.tie = quota::Tie{.owner = quota::Uid{number * 42'043 * 85'229},
+                           .name = "claim-" + std::to_string(number),
+                           .created = "2026-01-01T00:00:00Z"};
+    claims.Set("team-a", quota::Uid{quota::Mix(number)}, std::move(facts));
+    Check(claims.Sum({.ns = "team-a"}, {}, {}, {"gpus"}, {.owners = &pods}).has_value(),
+          "claims are not counted");
+  };
+  std::uint64_t number = 0;
+  while (number < static_cast<std::uint64_t>(others)) put(++number);
+  Repeat([] {}, [&] { put(++number); });
+}
+
 struct Question {
   const char* name;
   int times;  // what is counted once, over all
@@ -437,6 +460,8 @@ int Main(const std::vector<std::string>& arguments) {
       {"decision-below-10000-quotas", kTimes, [] { Decision(10'000, 1); }},
       {"grant-among-100", kTimes, [] { Grant(100); }},
       {"grant-among-20000", kTimes, [] { Grant(20'000); }},
+      {"claim-among-100", kTimes, [] { Claim(100); }},
+      {"claim-among-22000", kTimes, [] { Claim(22'000); }},
   };
   const std::string_view name = arguments.size() == 1 ? std::string_view(arguments[0]) : "";
   for (const Question& question : questions) {
