@@ -111,6 +111,7 @@ SumOfContents Contents::Read(const RunningSum& sum) const {
   SumOfContents read{.usage = sum.Get(), .by_class = sum.UnknownByClass()};
   // An object of which nothing can be read may use more under any name.
   read.unread = unknown_ > 0 ? sum.question().names : sum.UnreadNames();
+  read.unread_objects = unknown_ + sum.unread_objects();
   for (const UnknownUsage& unknown : read.by_class) {
     std::erase_if(read.unread, [&](const auto& name) {
       return std::ranges::binary_search(unknown.names, name);

@@ -34,6 +34,7 @@ struct SumOfContents {
   // one of them.
   std::vector<UnknownUsage> by_class = {};
   std::vector<std::string> unread = {};
+  std::int64_t unread_objects = 0;  // that use more under some name of the question
 };
 
 class Contents {

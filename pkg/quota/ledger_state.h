@@ -50,7 +50,7 @@ struct Namespace {
   Contents contents;
   GroupSet* groups = nullptr;  // null: it belongs to none
   // Why an amount is unknown, by object.
-  std::unordered_map<Uid, std::string, UidHash> why;
+  std::map<Uid, std::string> why;
   std::unordered_map<Uid, Pending, UidHash> pending;  // of objects that change with time alone
   Ties ties;
 };
@@ -118,9 +118,10 @@ struct Ledger::State {
   // `owners` as in Beside.
   [[nodiscard]] SumOfContents Sum(const Space& space, const SumQuestion& question,
                                   const Ledger* owners);
-  // Why the matching objects of the space use an unknown amount under the names of the
-  // question. REQUIRES: they do (SumOfContents::unread).
-  [[nodiscard]] base::Error WhyUnread(const Space& space, const SumQuestion& question);
+  // Why so many matching objects of the space use an unknown amount under the names of the
+  // question. Costs the same however many there are. REQUIRES: unread > 0.
+  [[nodiscard]] base::Error WhyUnread(const Space& space, const SumQuestion& question,
+                                      std::int64_t unread);
 
   // Looks up again what tied objects of the space share with their owners.
   void LookUpShared(const Space& space, const Ledger& owners);

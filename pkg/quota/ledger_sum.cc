@@ -5,6 +5,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -15,23 +16,15 @@
 namespace quota {
 namespace {
 
-// The objects of a namespace whose usage is unknown under the names of a question.
-struct Unread {
-  std::size_t objects = 0;
-  const std::string* why = nullptr;  // of one of them
-};
+// An object that is an example must be among so many that cannot be read.
+constexpr int kMostExamples = 100;
 
-base::Error UnreadObjects(const std::string& ns, const Unread& unread, std::size_t others) {
-  const bool one = unread.objects == 1;
-  std::string message = "namespace " + ns + " has ";
-  message += one ? "an object" : std::to_string(unread.objects) + " objects";
-  message += one ? " that cannot be counted: " : " that cannot be counted, for example: ";
-  message += *unread.why;
-  if (others > 0) {
-    message += ", and " + std::to_string(others) + " other namespace" +
-               (others == 1 ? " has such objects" : "s have such objects");
-  }
-  return {.code = base::ErrorCode::kMalformed, .message = std::move(message)};
+base::Error UnreadObjects(std::int64_t objects, const std::string& ns, const std::string& why) {
+  std::string message = objects == 1 ? "namespace " + ns + " has an object that cannot be counted: "
+                                     : std::to_string(objects) +
+                                           " objects cannot be counted, for example in namespace " +
+                                           ns + ": ";
+  return {.code = base::ErrorCode::kMalformed, .message = std::move(message) + why};
 }
 
 std::vector<std::string> Sorted(std::vector<std::string> names) {
@@ -59,8 +52,8 @@ SumQuestion QuestionOf(const ScopeSelector& selector, const std::vector<std::str
 
 }  // namespace
 
-// Walks over all objects whose usage is unknown under some name. There are few.
-base::Error Ledger::State::WhyUnread(const Space& space, const SumQuestion& question) {
+base::Error Ledger::State::WhyUnread(const Space& space, const SumQuestion& question,
+                                     std::int64_t unread) {
   Namespaces in_group;
   if (Namespace* const one = space.group.empty() ? Find(space.ns) : nullptr) in_group = {one};
   const NamespaceGroup* const group = groups.Find(space.group);
@@ -71,26 +64,21 @@ base::Error Ledger::State::WhyUnread(const Space& space, const SumQuestion& ques
       return std::ranges::binary_search(question.names, name);
     });
   };
-  const Namespace* first = nullptr;
-  Unread unread;
-  std::size_t others = 0;
+  int looks = 0;
   for (const Namespace* one : group != nullptr ? group->unreadable : in_group) {
-    Unread here;
     for (const auto& [uid, why] : one->why) {
+      if (++looks > kMostExamples) {
+        return {.code = base::ErrorCode::kMalformed,
+                .message = "objects that cannot be counted: " + std::to_string(unread)};
+      }
       const std::size_t slot = one->objects.Find(uid);
       CHECK(slot != UidTable::kNone) << one->name << " says why it cannot count what it lacks";
-      const FactsId value = one->objects.value(slot);
-      if (!concerns(Look(value).get())) continue;
-      ++here.objects;
-      here.why = &why;
+      const auto facts = Look(one->objects.value(slot));
+      if (concerns(facts.get())) return UnreadObjects(unread, one->name, why);
     }
-    if (here.objects > 0 && first != nullptr) ++others;
-    if (here.objects == 0 || first != nullptr) continue;
-    first = one;
-    unread = here;
   }
-  CHECK(first != nullptr) << "a sum is not exact, and every object can be counted";
-  return UnreadObjects(first->name, unread, others);
+  LOG(FATAL) << unread << " objects cannot be counted, and every object can be";
+  std::abort();
 }
 
 SumOfContents Ledger::State::Sum(const Space& space, const SumQuestion& question,
@@ -117,7 +105,8 @@ LeastUsage Ledger::Least(const Space& space, const ScopeSelector& selector,
   SumOfContents sum = state_->Sum(space, question, beside.owners);
   LeastUsage least{std::move(sum.usage), std::move(sum.by_class)};
   if (!sum.unread.empty()) {
-    least.unknown.push_back({state_->WhyUnread(space, question), std::move(sum.unread)});
+    base::Error why = state_->WhyUnread(space, question, sum.unread_objects);
+    least.unknown.push_back({std::move(why), std::move(sum.unread)});
   }
   return least;
 }

@@ -31,12 +31,15 @@ void RunningSum::Add(const Facts& facts, std::int64_t objects) {
   const ScopeSelector& selector = question_.selector;
   const std::vector<std::string>& scopes = question_.known_scopes;
   if (!MatchesObject(selector, facts, scopes)) return;
+  bool unread = false;
   for (const std::string& name : facts.unread) {
     Amount* const amount = Find(name);
     if (amount == nullptr) continue;
+    unread = true;
     amount->unread += objects;
     CHECK_GE(amount->unread, 0) << "more objects leave than were added that lack " << name;
   }
+  if (unread) unread_objects_ += objects;
   if (CountsParts(selector, facts)) {
     return AddTo(&Amount::used, UsageOfParts(selector, facts, scopes), objects);
   }
@@ -92,7 +95,8 @@ RunningSum::Amount* RunningSum::Find(std::string_view name) {
 }
 
 bool RunningSum::operator==(const RunningSum& other) const {
-  return question_ == other.question_ && amounts_ == other.amounts_;
+  return question_ == other.question_ && amounts_ == other.amounts_ &&
+         unread_objects_ == other.unread_objects_;
 }
 
 std::vector<UnknownUsage> RunningSum::UnknownByClass() const {

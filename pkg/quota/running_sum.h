@@ -56,6 +56,8 @@ class RunningSum {
   [[nodiscard]] std::vector<UnknownUsage> UnknownByClass() const;
   // Returns the names under which objects use an unknown amount more (Facts::unread).
   [[nodiscard]] std::vector<std::string> UnreadNames() const;
+  // Returns the number of these objects.
+  [[nodiscard]] std::int64_t unread_objects() const { return unread_objects_; }
   bool operator==(const RunningSum& other) const;
 
  private:
@@ -82,6 +84,7 @@ class RunningSum {
 
   SumQuestion question_;
   std::vector<Amount> amounts_;  // of the names of the question
+  std::int64_t unread_objects_ = 0;
 };
 
 // Returns the smaller amount for each name in both lists with positive amounts.

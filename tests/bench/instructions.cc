@@ -437,6 +437,37 @@ void Claim(int others) {
   Repeat([] {}, [&] { put(++number); });
 }
 
+// An object whose amount can be read is created and counted, beside so many of a tenant whose
+// amounts cannot be read.
+void AmongUnread(int others) {
+  quota::Ledger ledger;
+  ledger.SetGroups("good", {"all"});
+  ledger.SetGroups("bad", {"all"});
+  const auto put = [&](const char* ns, std::uint64_t number, std::vector<std::string> unread) {
+    quota::ObjectFacts facts{
+        .now = {.usage = {{"buckets", quota::Quantity::FromInt(1)},
+                          {"bytes", quota::Quantity::FromInt(static_cast<std::int64_t>(number))}},
+                .attributes = {},
+                .unread = std::move(unread)},
+        .later = std::nullopt,
+        .flaw = "bad/b: spec.size: must be a quantity"};
+    ledger.Set(ns, quota::Uid{quota::Mix(number)}, std::move(facts));
+  };
+  const auto sum = [&] {
+    Check(ledger.Least({.group = "all"}, {}, {}, {"buckets", "bytes", "iops"}).unknown.size() == 1,
+          "all can be read");
+  };
+  std::uint64_t number = 0;
+  // Most concern no name of the quota.
+  for (int i = 0; i < others; ++i) put("bad", ++number, {i % 100 == 0 ? "bytes" : "other"});
+  sum();
+  Repeat([] {},
+         [&] {
+           put("good", ++number, {});
+           sum();
+         });
+}
+
 struct Question {
   const char* name;
   int times;  // what is counted once, over all
@@ -462,6 +493,8 @@ int Main(const std::vector<std::string>& arguments) {
       {"grant-among-20000", kTimes, [] { Grant(20'000); }},
       {"claim-among-100", kTimes, [] { Claim(100); }},
       {"claim-among-22000", kTimes, [] { Claim(22'000); }},
+      {"sum-among-1000-unread", kTimes, [] { AmongUnread(1'000); }},
+      {"sum-among-50000-unread", kTimes, [] { AmongUnread(50'000); }},
   };
   const std::string_view name = arguments.size() == 1 ? std::string_view(arguments[0]) : "";
   for (const Question& question : questions) {

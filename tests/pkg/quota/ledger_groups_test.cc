@@ -97,9 +97,7 @@ TEST_CASE("groups: an unknown object makes each of its groups unknown, with its 
   CHECK(ledger.Sum({.group = "all"}, {}, {}, kNames).error().code == base::ErrorCode::kMalformed);
   CHECK(SumOf(ledger, "red") == "cpu=1,pods=1");
   ledger.SetUnknown("a", Id(4), "a/y: no");
-  CHECK(SumOf(ledger, "all") ==
-        "namespace a has an object that cannot be counted: a/y: no, and 1 other namespace has such "
-        "objects");
+  CHECK(SumOf(ledger, "all") == "2 objects cannot be counted, for example in namespace a: a/y: no");
   ledger.Remove("a", Id(4));
   CHECK(SumOf(ledger, "all") == in_b);
   SECTION("the object can be read") { ledger.Set("b", Id(2), Pod("2")); }
@@ -124,7 +122,7 @@ TEST_CASE("groups: the sum without unknown amounts follows its namespaces", "[qu
   CHECK(least("all") == "cpu=3,pods=2");
   CHECK(least("red") == "cpu=1,pods=1");
   CHECK(SumOf(ledger, "all")
-            .starts_with("namespace b has 2 objects that cannot be counted, for example: b/"));
+            .starts_with("2 objects cannot be counted, for example in namespace b: b/"));
   ledger.SetGroups("b", {"red"});
   CHECK(least("red") == "cpu=3,pods=2");
   CHECK(SumOf(ledger, "all") == "cpu=1,pods=1");
@@ -135,6 +133,30 @@ TEST_CASE("groups: the sum without unknown amounts follows its namespaces", "[qu
   CHECK(ledger.Sum({.group = "all"}, {}, {}, {"pods"})->ToString() == "pods=2");
   ledger.Remove("b", Id(2));
   CHECK(SumOf(ledger, "all") == "cpu=1,pods=1");
+}
+
+TEST_CASE("groups: objects that cannot be read are counted, and one of a few is the example",
+          "[quota]") {
+  Ledger ledger;
+  for (const char* ns : {"a", "b"}) ledger.SetGroups(ns, {"all"});
+  const auto put = [&](const char* ns, std::uint64_t number, const std::string& unread) {
+    ObjectFacts odd = Pod(std::to_string(number));
+    odd.now.unread = {unread};
+    odd.flaw = std::string(ns) + "/x: no";
+    ledger.Set(ns, Id(number), std::move(odd));
+  };
+  const auto why = [&](const std::string& name) {
+    return ledger.Sum({.group = "all"}, {}, {}, {name}).error().message;
+  };
+  for (std::uint64_t i = 1; i <= 50; ++i) put("a", i, "cpu");
+  put("b", 1'000, "pods");
+  CHECK(why("cpu") == "50 objects cannot be counted, for example in namespace a: a/x: no");
+  CHECK(why("pods") == "namespace b has an object that cannot be counted: b/x: no");
+  for (std::uint64_t i = 51; i <= 150; ++i) put("a", i, "cpu");
+  CHECK(why("pods") == "objects that cannot be counted: 1");
+  put("a", 1, "pods");
+  for (std::uint64_t i = 2; i <= 150; ++i) ledger.Remove("a", Id(i));
+  CHECK(why("pods") == "2 objects cannot be counted, for example in namespace a: a/x: no");
 }
 
 TEST_CASE("groups: a sum that does not fit is saturated", "[quota]") {
