@@ -104,14 +104,14 @@ std::vector<UnknownUsage> RunningSum::UnknownByClass() const {
   for (std::size_t i = 0; i < amounts_.size(); ++i) {
     const auto& by_class = amounts_[i].by_class;
     if (by_class.empty()) continue;
-    const auto& [message, unknown] = *by_class.begin();
+    const base::ErrorCode code = by_class.begin()->second.code;
     const auto same = std::ranges::find_if(
-        all, [&](const UnknownUsage& usage) { return usage.why.Is(unknown.code); });
+        all, [&](const UnknownUsage& usage) { return usage.why.code == code; });
     if (same != all.end()) {
       same->names.push_back(question_.names[i]);
       continue;
     }
-    base::Error why{.code = unknown.code, .message = message};
+    base::Error why{.code = code, .message = by_class.begin()->first};
     if (by_class.size() > 1) {
       why.message += ", and " + std::to_string(by_class.size() - 1) + " more";
     }
