@@ -6,10 +6,10 @@
 // Single-threaded. Run() must have returned before it is destroyed.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -93,7 +93,7 @@ class ObservedQuotas {
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;
   // namespaces that were read live while not Current()
-  std::unordered_map<std::string, Listed> refreshed_;
+  std::map<std::string, Listed> refreshed_;
   // The last time that OnPutBack() listed again, and the version of the quotas' watch then.
   std::optional<base::TimePoint> put_back_at_;
   std::string put_back_from_;

@@ -10,7 +10,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "controllers/usage/served_resources.h"
 #include "pkg/admission/object_book.h"
@@ -55,7 +54,7 @@ class ObjectReads {
   base::Scheduler& scheduler_;
   const ServedResources& served_;
   // paths of classes that were not found, and when
-  std::unordered_map<std::string, base::TimePoint> missed_;
+  std::map<std::string, base::TimePoint> missed_;
   std::size_t looks_ = 0;   // calls of IsTaken() that wait for the server
   std::size_t scales_ = 0;  // and of ReadScaled()
   std::map<api::GroupVersionResource, Kept> scale_fields_;

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <set>
 #include <utility>
 
 #include "pkg/api/object_meta.h"
@@ -100,7 +101,7 @@ void QuotaStore::Apply(quota::Quota quota, bool true_if_older) {
 }
 
 void QuotaStore::Replace(const std::string& ns, const json::Array& quotas, bool true_if_older) {
-  std::unordered_set<api::ObjectKey> stored;
+  std::set<api::ObjectKey> stored;
   for (const json::Value& object : quotas) {
     const api::ObjectKey key = api::KeyOf(object);
     stored.insert(key);

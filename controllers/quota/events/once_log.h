@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "pkg/base/clock.h"
@@ -33,7 +32,7 @@ class OnceLog {
 
   std::string quota_api_;
   const base::Clock& clock_;
-  std::unordered_map<std::string, std::map<std::string, Said, std::less<>>> said_;
+  std::map<std::string, std::map<std::string, Said, std::less<>>> said_;
   base::TimePoint repeating_since_{};
   int repeated_ = 0;  // since then
 };
