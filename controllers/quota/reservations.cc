@@ -50,8 +50,8 @@ base::Task<base::Result<void>> Reservations::Learn(std::string ns, base::TimePoi
 }
 
 // Uses a list with a fieldSelector: it needs only the rights of the watch.
-base::Task<base::Result<json::Value>> Reservations::ReadLabels(std::string ns,
-                                                               base::TimePoint deadline) {
+base::Task<base::Result<quota::LabelText>> Reservations::ReadLabels(std::string ns,
+                                                                    base::TimePoint deadline) {
   client::ApiRequest request{.path = kNamespaces.Path(),
                              .query = {{"fieldSelector", "metadata.name=" + ns}},
                              .timeout = TimeUntil(deadline, scheduler_.Now())};
@@ -59,10 +59,9 @@ base::Task<base::Result<json::Value>> Reservations::ReadLabels(std::string ns,
   if (!answer) co_return answer.error();
   for (const json::Value& item : answer->ArrayAt({"items"})) {
     if (item.StringAt({"metadata", "name"}) != ns) continue;
-    const json::Value* labels = item.At({"metadata", "labels"});
-    if (labels != nullptr) co_return *labels;
+    co_return quota::LabelText(item.At({"metadata", "labels"}));
   }
-  co_return json::Value();
+  co_return quota::LabelText();
 }
 
 quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
@@ -70,8 +69,7 @@ quota::QuotaTree::Reach Reservations::Reaching(std::string_view ns) const {
   quota::QuotaTree::Reach reaching = tree.QuotasOf(ns);
   const auto learnt = reach_.Known(ns) ? learnt_.end() : learnt_.find(ns);
   if (learnt == learnt_.end()) return reaching;
-  const json::Value& labels = learnt->second.labels;
-  for (auto& one : tree.QuotasFor(labels.IsNull() ? nullptr : &labels)) {
+  for (auto& one : tree.QuotasFor(learnt->second.labels)) {
     const bool known =
         std::ranges::find(reaching, one.name, &quota::QuotaTree::Reaching::name) != reaching.end();
     if (!known) reaching.push_back(std::move(one));

@@ -15,6 +15,7 @@
 #include "controllers/quota/status_writer.h"
 #include "controllers/usage/quota_view.h"
 #include "pkg/admission/quota_book.h"
+#include "pkg/quota/cluster/label_text.h"
 
 namespace controllers {
 
@@ -52,10 +53,10 @@ class Reservations final : public admission::QuotaBook {
   // A namespace that was read live.
   struct Learnt {
     base::TimePoint at;
-    json::Value labels;  // null: it has none
+    quota::LabelText labels;
   };
-  // Returns the stored labels of a namespace; null if it has none or does not exist.
-  base::Task<base::Result<json::Value>> ReadLabels(std::string ns, base::TimePoint deadline);
+  // Returns the stored labels of a namespace; none if it does not exist.
+  base::Task<base::Result<quota::LabelText>> ReadLabels(std::string ns, base::TimePoint deadline);
   base::Task<base::Result<void>> Learn(std::string ns, base::TimePoint deadline);
   // The quotas that reach the namespace. If the live labels select other quotas than the known
   // ones, it returns both.

@@ -62,11 +62,11 @@ Reached Forest::Collect(const quota::QuotaTree::Reach& reach) const {
 }
 
 Reached Forest::ReachOf(const json::Value* labels) const {
-  return Collect(tree_.QuotasFor(labels));
+  return Collect(tree_.QuotasFor(quota::LabelText(labels)));
 }
 
 void Forest::AddNamespace(std::string_view ns, const json::Value* labels) {
-  tree_.PutNamespace(ns, labels);
+  tree_.PutNamespace(ns, quota::LabelText(labels));
 }
 
 std::set<std::string> Forest::NamespacesOf(std::string_view name) const {

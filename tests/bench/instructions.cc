@@ -379,7 +379,7 @@ void Decision(int quotas, int selecting) {
     tree.SetPromised(name, quota::Promised(quota, quota.status.used));
   }
   const json::Value labels = json::Object{};
-  tree.PutNamespace(kNamespace, &labels);
+  tree.PutNamespace(kNamespace, quota::LabelText(&labels));
   const quota::QuotaApi api = quota::ClusterQuotaApi();
   quota::Request request{.uid = {1}};
   for (const quota::Evaluator& evaluator : api.evaluators) {

@@ -19,6 +19,7 @@
 
 namespace {
 
+using quota::LabelText;
 using quota::Lineage;
 using quota::Quantity;
 using quota::Quota;
@@ -57,11 +58,12 @@ class World {
     for (const auto& [name, ns] : namespaces_) CheckReach(name, ns);
     for (const auto& [name, quota] : quotas_) CheckWay(name);
     QuotaTree anew;
-    for (const auto& [name, ns] : namespaces_) anew.PutNamespace(name, &ns.labels);
+    for (const auto& [name, ns] : namespaces_) anew.PutNamespace(name, LabelText(&ns.labels));
     for (const auto& [name, quota] : quotas_) anew.PutQuota(quota);
     for (const auto& [name, ns] : namespaces_) {
       fuzz::Require(anew.QuotasOf(name) == tree_.QuotasOf(name), "as if built anew");
-      fuzz::Require(tree_.QuotasFor(&ns.labels) == tree_.QuotasOf(name), "for labels as for it");
+      fuzz::Require(tree_.QuotasFor(LabelText(&ns.labels)) == tree_.QuotasOf(name),
+                    "for labels as for it");
       fuzz::Require(anew.RegionOf(name) == tree_.RegionOf(name), "regions as if built anew");
     }
   }
@@ -103,7 +105,7 @@ class World {
     json::Object labels;
     for (std::string label; words >> label;) labels.Set(label, "");
     ns.labels = std::move(labels);
-    tree_.PutNamespace(name, &ns.labels);
+    tree_.PutNamespace(name, LabelText(&ns.labels));
   }
 
   // By the definition: where following the parents ends.

@@ -35,7 +35,7 @@ base::Task<void> ClusterReach::Run() {
     }
     for (int i = 0; i < kMatchedAStep && !waiting_.empty(); ++i) {
       auto next = waiting_.extract(waiting_.begin());
-      Take(next.key(), next.mapped());
+      Take(next.key(), std::move(next.mapped()));
     }
     // After the last namespace, the names of ClusterQuotas are known.
     if (synced()) hooks_.on_state();
@@ -75,13 +75,13 @@ void ClusterReach::OnQuotasSynced() {
 }
 
 void ClusterReach::OnNamespace(const std::string& ns, Labels labels) {
-  if (synced()) return Take(ns, labels);
+  if (synced()) return Take(ns, std::move(labels));
   waiting_.insert_or_assign(ns, std::move(labels));
   wake_->Wake();
 }
 
-void ClusterReach::Take(const std::string& ns, const Labels& labels) {
-  Tell(labels ? tree_.PutNamespace(ns, &*labels) : tree_.RemoveNamespace(ns));
+void ClusterReach::Take(const std::string& ns, Labels labels) {
+  Tell(labels ? tree_.PutNamespace(ns, *std::move(labels)) : tree_.RemoveNamespace(ns));
 }
 
 void ClusterReach::Tell(const quota::QuotaTree::Change& change) {

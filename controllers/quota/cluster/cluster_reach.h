@@ -77,7 +77,7 @@ class ClusterReach final : public Reach, public NamespaceLabels {
  private:
   using Labels = NamespaceWatch::Labels;
   void OnNamespace(const std::string& ns, Labels labels);
-  void Take(const std::string& ns, const Labels& labels);
+  void Take(const std::string& ns, Labels labels);
   void Tell(const quota::QuotaTree::Change& change);
   void Limit(const quota::Quota* before, const quota::Quota& after);
 

@@ -41,10 +41,9 @@ void NamespaceWatch::BeginList() {
 
 void NamespaceWatch::Upsert(const json::Value& object) {
   const std::string name(api::Name(object));
-  const json::Value* const labels = object.At({"metadata", "labels"});
   api::RaiseVersion(newest_, api::ResourceVersion(object));
   names_[name] = list_;
-  hooks_.on_namespace(name, labels != nullptr ? *labels : json::Value());
+  hooks_.on_namespace(name, quota::LabelText(object.At({"metadata", "labels"})));
 }
 
 void NamespaceWatch::Remove(const json::Value& object) {

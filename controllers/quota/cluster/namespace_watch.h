@@ -14,12 +14,13 @@
 
 #include "controllers/usage/sync_state.h"
 #include "controllers/usage/tracked_resource.h"
+#include "pkg/quota/cluster/label_text.h"
 
 namespace controllers {
 
 class NamespaceWatch final : public informers::CollectionSink {
  public:
-  using Labels = std::optional<json::Value>;  // nullopt: the namespace is gone
+  using Labels = std::optional<quota::LabelText>;  // nullopt: the namespace is gone
   struct Hooks {
     // The namespace was shown; its labels may have changed.
     std::function<void(const std::string& ns, Labels labels)> on_namespace;

@@ -3,7 +3,6 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -65,14 +64,13 @@ QuotaTree::Change QuotaTree::RemoveQuota(std::string_view name) {
   return mutation.Finish();
 }
 
-QuotaTree::Change QuotaTree::PutNamespace(std::string_view ns, const json::Value* labels) {
+QuotaTree::Change QuotaTree::PutNamespace(std::string_view ns, LabelText labels) {
   const auto [found, added] = namespaces_.try_emplace(std::string(ns));
   Namespace& space = found->second;
-  json::Value next = labels != nullptr ? *labels : json::Value();
-  if (!added && space.labels == next) return {};
-  space.labels = std::move(next);
+  if (!added && space.labels == labels) return {};
+  space.labels = std::move(labels);
   Mutation mutation(*this);
-  Move(found->first, space, Selecting(&space.labels), mutation);
+  Move(found->first, space, Selecting(space.labels), mutation);
   return mutation.Finish();
 }
 
@@ -96,7 +94,7 @@ const QuotaTree::Reach& QuotaTree::QuotasOf(std::string_view ns) const {
   return found == namespaces_.end() ? none : *found->second.room->reach;
 }
 
-QuotaTree::Reach QuotaTree::QuotasFor(const json::Value* labels) const {
+QuotaTree::Reach QuotaTree::QuotasFor(const LabelText& labels) const {
   return *Expand(Selecting(labels));
 }
 
@@ -132,18 +130,8 @@ QuotaTree::Node& QuotaTree::At(std::string_view quota) const {
   return *node;
 }
 
-QuotaTree::Nodes QuotaTree::Selecting(const json::Value* labels) const {
-  // Sorted once: thousands of selectors may look at thousands of labels.
-  std::map<std::string_view, std::string_view> sorted;
-  if (labels != nullptr && labels->IsObject()) {
-    for (const auto& [key, value] : *labels->AsObject()) {
-      if (const std::string* text = value.AsString()) sorted.emplace(key, *text);
-    }
-  }
-  const api::LabelGetter label = [&](std::string_view key) -> std::optional<std::string_view> {
-    const auto found = sorted.find(key);
-    return found == sorted.end() ? std::nullopt : std::optional(found->second);
-  };
+QuotaTree::Nodes QuotaTree::Selecting(const LabelText& labels) const {
+  const api::LabelGetter label = [&](std::string_view key) { return labels.Find(key); };
   Nodes selecting;
   selectors_.VisitCandidates(labels, [&](std::string_view name) {
     Node& node = At(name);
@@ -228,7 +216,9 @@ void QuotaTree::Move(std::string_view ns, Namespace& space, const Nodes& selecti
 // Call after the selector of the quota changed.
 void QuotaTree::Reselect(Node& node, Mutation& mutation) {
   for (auto& [ns, space] : namespaces_) {
-    const bool now = node.selector && node.selector->Matches(&space.labels);
+    const LabelText& labels = space.labels;
+    const auto label = [&labels](std::string_view key) { return labels.Find(key); };
+    const bool now = node.selector && node.selector->Matches(label);
     const Nodes& before = space.room->selecting;
     const auto at = std::ranges::lower_bound(before, node.name, {}, &Node::name);
     const bool was = at != before.end() && *at == &node;

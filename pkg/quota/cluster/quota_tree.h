@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pkg/json/value.h"
+#include "pkg/quota/cluster/label_text.h"
 #include "pkg/quota/cluster/lineage.h"
 #include "pkg/quota/cluster/selector_index.h"
 #include "pkg/quota/quota.h"
@@ -68,16 +68,16 @@ class QuotaTree {
   // Sets Promised() of a quota. Returns its parent if that now keeps other amounts free; "": none.
   // REQUIRES: the quota is known.
   std::string_view SetPromised(std::string_view quota, ResourceList promised);
-  // `labels` is metadata.labels; nullptr if absent. Costs the number of labels, of quotas that may
-  // select the namespace (SelectorIndex), and of their ancestors.
-  Change PutNamespace(std::string_view ns, const json::Value* labels);
+  // Costs the number of labels, of quotas that may select the namespace (SelectorIndex), and of
+  // their ancestors.
+  Change PutNamespace(std::string_view ns, LabelText labels);
   Change RemoveNamespace(std::string_view ns);
 
   [[nodiscard]] bool KnowsNamespace(std::string_view ns) const;
   // Also empty for an unknown namespace.
   [[nodiscard]] const Reach& QuotasOf(std::string_view ns) const;
   // Returns the quotas that would reach a namespace with these labels.
-  [[nodiscard]] Reach QuotasFor(const json::Value* labels) const;
+  [[nodiscard]] Reach QuotasFor(const LabelText& labels) const;
   // Returns the quota and its ancestors, deepest first; empty if the quota is unknown.
   [[nodiscard]] Reach WayUp(std::string_view quota) const;
   // Returns the region of a namespace, named after one of its quotas; "" if no quota reaches it.
@@ -102,13 +102,13 @@ class QuotaTree {
   struct Room;
   struct Node;
   struct Namespace {
-    json::Value labels;
+    LabelText labels;
     Room* room = nullptr;
   };
   class Mutation;
   using Nodes = std::vector<Node*>;  // by name
 
-  [[nodiscard]] Nodes Selecting(const json::Value* labels) const;
+  [[nodiscard]] Nodes Selecting(const LabelText& labels) const;
   [[nodiscard]] std::shared_ptr<const Reach> Expand(const Nodes& selecting) const;
   Room& RoomOf(const Nodes& selecting);
   void Enter(std::string_view ns, Namespace& space, Room& room);

@@ -47,21 +47,18 @@ void SelectorIndex::Change(std::string_view name, const api::LabelSelector& sele
   ChangeNames(others_, name, adds);
 }
 
-void SelectorIndex::VisitCandidates(const json::Value* labels,
+void SelectorIndex::VisitCandidates(const LabelText& labels,
                                     const std::function<void(std::string_view name)>& visit) const {
   std::ranges::for_each(others_, visit);
-  const json::Object* const object = labels != nullptr ? labels->AsObject() : nullptr;
-  if (object == nullptr) return;
-  for (const auto& [key, value] : *object) {
+  labels.Visit([&](std::string_view key, std::string_view value) {
     if (const auto at = by_key_.find(key); at != by_key_.end()) {
       std::ranges::for_each(at->second, visit);
     }
     const auto values = by_label_.find(key);
-    const std::string* const text = value.AsString();
-    if (values == by_label_.end() || text == nullptr) continue;
-    const auto at = values->second.find(*text);
+    if (values == by_label_.end()) return;
+    const auto at = values->second.find(value);
     if (at != values->second.end()) std::ranges::for_each(at->second, visit);
-  }
+  });
 }
 
 }  // namespace quota

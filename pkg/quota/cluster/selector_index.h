@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "pkg/api/selector.h"
-#include "pkg/json/value.h"
+#include "pkg/quota/cluster/label_text.h"
 
 namespace quota {
 
@@ -20,8 +20,8 @@ class SelectorIndex {
   void Put(std::string_view name, const api::LabelSelector& selector);
   void Remove(std::string_view name, const api::LabelSelector& selector);
   // Passes the owner of each selector that may match once, in no particular order. Selectors that
-  // are not passed do not match. `labels` as in LabelSelector::Matches().
-  void VisitCandidates(const json::Value* labels,
+  // are not passed do not match.
+  void VisitCandidates(const LabelText& labels,
                        const std::function<void(std::string_view name)>& visit) const;
 
  private:

@@ -60,7 +60,7 @@ class Forest {
       begin = end + 1;
     }
     const json::Value value = labels;
-    return Standings(tree_.QuotasFor(&value));
+    return Standings(tree_.QuotasFor(LabelText(&value)));
   }
   std::vector<Standing> WayUp(std::string_view quota) { return Standings(tree_.WayUp(quota)); }
   Quota& Of(std::string_view name) {

@@ -32,7 +32,7 @@ Quota Make(std::string name, std::string_view selector, std::string parent = "",
 
 QuotaTree::Change Put(QuotaTree& tree, std::string_view ns, std::string_view labels) {
   const json::Value value = Json(labels);
-  return tree.PutNamespace(ns, &value);
+  return tree.PutNamespace(ns, LabelText(&value));
 }
 
 // Returns "team-a engineering<team-a": each quota, after "<" the descendant that selects.
@@ -107,8 +107,8 @@ TEST_CASE("quota tree: a namespace that several children select is in the parent
   tree.PutQuota(Make("engineering", "stage=prod", "company"));
   CHECK(Of(tree, "a-prod") == "team-a engineering prod all company<engineering");
   const json::Value labels = Json(R"({"team":"a","stage":"prod"})");
-  CHECK(tree.QuotasFor(&labels) == tree.QuotasOf("a-prod"));
-  CHECK(tree.QuotasFor(nullptr) == QuotaTree::Reach{{"all", ""}});
+  CHECK(tree.QuotasFor(LabelText(&labels)) == tree.QuotasOf("a-prod"));
+  CHECK(tree.QuotasFor({}) == QuotaTree::Reach{{"all", ""}});
 }
 
 TEST_CASE("quota tree: changed labels move a namespace", "[quota]") {
@@ -370,7 +370,7 @@ QuotaTree::Change Mutate(Random& random, QuotaTree& tree, Naive& naive) {
       const json::Value labels = Json(random.Of(
           {R"({"team":"a"})", R"({"team":"b"})", "{}", R"({"team":"a","x":"1"})", R"({"x":"1"})"}));
       naive.namespaces[ns] = labels;
-      return tree.PutNamespace(ns, &labels);
+      return tree.PutNamespace(ns, LabelText(&labels));
     }
     default: {
       const Names parents = {"", "", "none", "a", "b", "c", "d", "e", "f", "g"};

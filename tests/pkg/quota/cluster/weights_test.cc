@@ -116,7 +116,7 @@ class World {
     json::Object labels;
     for (int i = shared_ ? 2 : 1; i > 0; --i) labels.Set(std::string(1, "abcdef"[Below(6)]), "");
     const json::Value value = labels;
-    tree_.PutNamespace(name, &value);
+    tree_.PutNamespace(name, LabelText(&value));
   }
 
   static int Count(const Quota& quota, const Object& object, const std::string& resource) {
