@@ -1,7 +1,7 @@
 #include "pkg/accounting/settle.h"
 
+#include <map>
 #include <set>
-#include <unordered_map>
 
 #include "pkg/api/resource_version.h"
 
@@ -52,7 +52,7 @@ ResourceList OutstandingOfObjects(const ReservationList& list, const View& view)
     std::string_view ns;
     ResourceList usage;
   };
-  std::unordered_map<Uid, Granted, quota::UidHash> granted;
+  std::map<Uid, Granted> granted;  // not hashed: others may write the text with these uids
   ResourceList outstanding;
   for (const Reservation& entry : list.entries()) {
     for (const Uid& uid : entry.objects) {
