@@ -17,9 +17,9 @@
 # run beside them at idle priority.
 #
 # The last line is "N passed, N failed, N skipped"; the exit code is 0 only if nothing failed. A
-# part whose tools are not available here is skipped and counted so; with CI=true that is a
-# failure. Logs, times and results: build/test-logs. tests/where_time_goes.sh shows where the time
-# went.
+# part that did not run to its end has failed. A part whose tools are not available here is skipped
+# and counted so; with CI=true that is a failure. Logs, times and results: build/test-logs.
+# tests/where_time_goes.sh shows where the time went.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,7 +42,7 @@ usage() {
 # last, because kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
 readonly sandbox_chain=(e2e-sandbox quickstart alerts dashboard image release-files
-  where-time-goes)
+  where-time-goes counts-of-a-run)
 readonly sanitized_chain=(tsan-units asan-units asan-e2e)
 readonly real_chain=(kubernetes e2e-real tsan-e2e sandbox-kubectl plugin chart manifests
   suite oldest newest)
@@ -60,6 +60,7 @@ chains=()
 chain() {
   local priority=$1
   shift
+  plan "$@"
   set -m
   run_chain "$priority" "$@" &
   set +m
@@ -91,7 +92,19 @@ yield_processor() {
   if command -v chrt >/dev/null; then chrt --idle -p 0 "$BASHPID"; else renice -n 19 "$BASHPID"; fi
 } >/dev/null
 
-# shellcheck disable=SC2317 # the trap calls it
+# wait_for_chains: returns when all have ended. One that is killed, or ends by an error of these
+# scripts, ends the others, too: they could wait for its parts forever.
+wait_for_chains() {
+  local running=" ${chains[*]} " ended
+  while [ "$running" != " " ]; do
+    # shellcheck disable=SC2086 # the numbers of processes
+    wait -n -p ended $running || { note "FAILED  a chain of parts ended early"; break; }
+    running=${running/ $ended / }
+  done
+  end_chains
+  chains=()
+}
+
 end_chains() {
   local group
   for group in "${chains[@]}"; do kill -- -"$group" 2>/dev/null || true; done
@@ -114,16 +127,14 @@ run_all() {
   chain normal "${sanitized_chain[@]}"
   chain idle "${computed[@]}"
   chain idle "${computed[@]}"
-  wait "${chains[@]}" || true
-  chains=()
+  wait_for_chains
 }
 
 run_quick() {
   local part
   in_turn "${quick_first[@]}"
   for part in "${quick[@]}"; do chain normal "$part"; done
-  wait "${chains[@]}" || true
-  chains=()
+  wait_for_chains
 }
 
 run_failed() {

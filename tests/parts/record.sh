@@ -5,6 +5,7 @@
 # build/test-logs/results/NAME        "PASSED FAILED SKIPPED", and why it failed on the next line
 # build/test-logs/parts.tsv           name, start (seconds since 1970), wall, user, system seconds,
 #                                     how many cases failed, how many there were
+# build/test-logs/planned             the parts that began or shall run
 # build/test-logs/scenarios/NAME      the scenarios that failed, one a line
 
 logs=$PWD/build/test-logs
@@ -22,13 +23,27 @@ note() { printf '%s  %s\n' "$(date +%H:%M:%S)" "$*"; }
 
 forget_results() {
   mkdir -p "$logs"
-  rm -rf "$results" "$taken" "$logs/parts.tsv"
+  rm -rf "$results" "$taken" "$logs/planned" "$logs/parts.tsv"
   mkdir -p "$results" "$scenarios" "$taken"
 }
 has_result() { [ -e "$results/$1" ]; }
 part_failed() { [ "$(cut -d' ' -f2 <"$results/$1" | head -n 1)" != 0 ]; }
+
+# plan PART…: these shall end before the run does.
+plan() { printf '%s\n' "$@" >>"$logs/planned"; }
+# record_unended: records as failed what was planned and did not end. Its counts may be incomplete.
+record_unended() {
+  local part
+  [ -e "$logs/planned" ] || return 0
+  while read -r part; do
+    grep -qs "^$part"$'\t' "$logs/parts.tsv" ||
+      record "$part" 0 1 0 "$part: it never ran to its end"
+  done < <(sort -u "$logs/planned")
+}
+
 failed_parts() {
   local file
+  record_unended
   for file in "$results"/*; do
     [ ! -e "$file" ] || ! part_failed "${file##*/}" || echo "${file##*/}"
   done
@@ -58,6 +73,7 @@ add_to_result() {
 run_part() {
   local name=$1 started=$EPOCHSECONDS times why
   local passed failed skipped
+  plan "$name"
   : >"$logs/$name.log"
   rm -f "$scenarios/$name"
   rm -f "$logs/$name.code"
@@ -93,7 +109,7 @@ run_part() {
 # excerpt NAME: for scenarios those that failed or never ended, else the last lines of the log.
 excerpt() {
   local log=$logs/$1.log
-  if grep -q '^scenario: ' "$log"; then
+  if grep -qs '^scenario: ' "$log"; then
     awk '
       BEGIN { ended = "^(test cases|assertions|All tests|===|$)" }
       /^scenario: .* \.\.\.$/ { count = 0 }
@@ -105,14 +121,17 @@ excerpt() {
         for (i = count > 80 ? count - 80 : 0; i < count; ++i) print lines[i % 80]
         count = 0
       }' "$log"
-  else
-    grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Creating|Generating)' "$log" | tail -n 60
+  elif [ -e "$log" ]; then
+    # All of it may be progress; then there is nothing to show.
+    { grep -vE '^\[[0-9]+/[0-9]+\] (Building|Linking|Creating|Generating)' "$log" || true; } |
+      tail -n 60
   fi | sed 's/^/    | /'
 }
 
 # finish: prints the failures again, because only the end may be read, and the sum.
 finish() {
   local file passed=0 failed=0 skipped=0 p f s
+  record_unended
   echo
   for file in "$results"/*; do
     read -r p f s <"$file"
