@@ -42,7 +42,7 @@ usage() {
 # last, because kubernetes has compiled most of what it builds.
 readonly first=(release lint units)
 readonly sandbox_chain=(e2e-sandbox quickstart alerts dashboard image release-files
-  where-time-goes counts-of-a-run)
+  where-time-goes scripts)
 readonly sanitized_chain=(tsan-units asan-units asan-e2e)
 readonly real_chain=(kubernetes e2e-real tsan-e2e sandbox-kubectl plugin chart manifests
   suite oldest newest)

@@ -28,7 +28,7 @@ release-twice|-|a release that is compiled twice
 arm64|release|daemon and plugin for arm64, under qemu-user, and their files of a release
 next-debian|release|build, unit tests and image with the packages of the next Debian stable, 13
 where-time-goes|-|the tool that shows where the time of a build and a run goes
-counts-of-a-run|-|what this run would count if parts failed, ended early or never ran
+scripts|-|what a run counts if parts fail, end early or never run; which files clang-tidy reads
 kubernetes|-|builds etcd, kube-apiserver, kube-controller-manager and kubectl from Go modules, once
 e2e-real|release|scenarios on a real kube-apiserver
 oldest|release|scenarios that depend on the server, on Kubernetes 1.29, if it was built, or in CI
@@ -169,7 +169,10 @@ part_tsan() { build tsan tsan quota-controller-manager http_test; }
 
 part_lint() { tally lint 600 bash .ci/lint; }
 part_tidy() { LIMIT=24 script tidy 3600 bash .ci/tidy; }
-part_counts_of_a_run() { script counts-of-a-run 120 bash tests/run_test.sh; }
+part_scripts() {
+  script scripts 120 bash tests/run_test.sh
+  script scripts 60 bash tests/tidy_test.sh
+}
 part_where_time_goes() { script where-time-goes 120 bash tests/where_time_goes_test.sh; }
 
 part_units() {
