@@ -29,8 +29,8 @@ class TwoReplicas {
     balancer_.SetTargets({ports_[0], ports_[1]});
   }
   ~TwoReplicas() {
-    first_->Kill();
-    second_->Kill();
+    first_->Finish();
+    second_->Finish();
     for (const std::string& path : {ConfigurationPath(), s_.Path("leases", lease_)}) {
       (void)s_.api().Do({.verb = "DELETE", .path = path, .timeout = Stretched(5s)});
     }

@@ -1,9 +1,12 @@
 // Prints which scenario runs and how long it took: scenarios take seconds, and a stuck one must be
-// known.
+// known. Lets the harness fail a scenario whose daemon or server ended.
 // Must come before the header: selects the listener interface.
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <string>
+
+#include "tests/e2e/harness/process.h"
 
 namespace {
 
@@ -14,11 +17,13 @@ class Progress : public Catch::TestEventListenerBase {
     timer_.start();
     std::printf("scenario: %s ...\n", info.name.c_str());
     std::fflush(stdout);
+    e2e::OnReportedEnd([](const std::string& text) { FAIL_CHECK(text); });
   }
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     std::printf("scenario: %s: %s in %.1f s\n", stats.testInfo.name.c_str(),
                 stats.totals.assertions.allOk() ? "ok" : "FAILED", timer_.getElapsedSeconds());
     std::fflush(stdout);
+    e2e::OnReportedEnd(nullptr);
   }
 
  private:

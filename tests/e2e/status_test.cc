@@ -69,7 +69,7 @@ TEST_CASE("the field manager of a status is the daemon, whichever process wrote 
   };
   s.WaitUsed("q", {{"pods", "0"}});
   CHECK(writer() == "quota-controller-manager");
-  daemon.Stop();
+  CHECK(daemon.Stop() == 0);
   s.Create("pods", Pod("a"));
   s.StartDaemon();
   s.WaitUsed("q", {{"pods", "1"}});

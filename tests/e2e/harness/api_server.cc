@@ -86,7 +86,14 @@ class ServerBase : public ApiServer {
 class SandboxServer final : public ServerBase {
  public:
   SandboxServer() { Start(); }
+  ~SandboxServer() override { Kill(); }
 
+  void Kill() override {
+    if (!process_) return;
+    const auto ended = process_->Wait(std::chrono::milliseconds(0));
+    process_.reset();
+    if (ended) ReportEnd("the sandbox", *ended, ReadFile(log_path_));
+  }
   void Start() override {
     process_ = std::make_unique<Process>(ProcessOptions{
         .argv = {BuiltProgram("sandbox-apiserver"), "--bind-address=" + Local(port_),

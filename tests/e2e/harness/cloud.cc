@@ -74,7 +74,7 @@ void Cloud::Start(const CloudOptions& options) {
 }
 
 Cloud::~Cloud() {
-  if (started_) daemon().Kill();
+  if (started_) daemon().Finish();
   (void)api().Do({.verb = "DELETE", .path = ConfigurationPath(), .timeout = Stretched(5s)});
   for (const char* plural : kCloudKinds) StopServing(plural);
   const auto gone = [this] {

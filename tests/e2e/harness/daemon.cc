@@ -35,11 +35,15 @@ PlainAnswer PlainGet(std::uint16_t port, const std::string& path) {
   return answer;
 }
 
+std::string Daemon::Program() const {
+  return options_.program.empty() ? BuiltProgram("quota-controller-manager") : options_.program;
+}
+
 void Daemon::Start() {
   metrics_port_ = FreePort();
   probe_port_ = FreePort();
   std::vector<std::string> argv{
-      options_.program.empty() ? BuiltProgram("quota-controller-manager") : options_.program,
+      Program(),
       "--kubeconfig=" + options_.kubeconfig,
       "--resync-period=" + options_.resync_period,
       "--metrics-bind-address=127.0.0.1:" + std::to_string(metrics_port_),
@@ -52,11 +56,34 @@ void Daemon::Start() {
                      .env = options_.env,
                      .log_path = options_.log_path.empty() ? log_path_ : options_.log_path,
                      .most_descriptors = options_.most_descriptors});
+  end_is_known_ = false;
+}
+
+void Daemon::Kill() {
+  if (!process_) return;
+  const auto ended = process_->Wait(0ms);
+  process_.reset();
+  if (ended && !end_is_known_) ReportEnd("the daemon", *ended, Log());
+}
+
+void Daemon::Finish() {
+  if (Running() && IsSanitized(Program())) {
+    process_->Signal(SIGCONT);
+    const auto code = Stop();
+    if (code && *code != 0) ReportEnd("the stopped daemon", *code, Log());
+  }
+  Kill();
 }
 
 std::optional<int> Daemon::Stop() {
   process_->Signal(SIGTERM);
-  return process_->Wait(Stretched(25s));
+  return WaitEnd(Stretched(25s));
+}
+
+std::optional<int> Daemon::WaitEnd(std::chrono::milliseconds timeout) {
+  const auto code = process_->Wait(timeout);
+  end_is_known_ = code.has_value();
+  return code;
 }
 
 void Daemon::Restart(DaemonOptions options) {

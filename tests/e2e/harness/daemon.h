@@ -1,7 +1,8 @@
 #pragma once
 
 // quota-controller-manager under test: started with command line flags, queried by its probes and
-// metrics, stopped or killed.
+// metrics, stopped or killed. One that ends by itself fails the test, unless the test waits for
+// that (WaitEnd).
 
 #include <chrono>
 #include <cstdint>
@@ -32,12 +33,19 @@ class Daemon {
  public:
   explicit Daemon(DaemonOptions options) : options_(std::move(options)) { Start(); }
 
+  ~Daemon() { Finish(); }
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
   void Start();
-  void Kill() { process_.reset(); }  // kill -9
+  void Kill();  // kill -9
+  // What the end of a test does with it: kills it, but a sanitized one must stop, with exit code 0,
+  // because it looks for leaks at its end.
+  void Finish();
   // Sends SIGTERM. Returns the exit code, or nullopt if it did not end in time.
-  std::optional<int> Stop();
+  [[nodiscard]] std::optional<int> Stop();
   // Returns the exit code once it ends by itself; nullopt if it did not in time.
-  std::optional<int> WaitEnd(std::chrono::milliseconds timeout) { return process_->Wait(timeout); }
+  [[nodiscard]] std::optional<int> WaitEnd(std::chrono::milliseconds timeout);
   // Sends SIGSTOP, SIGCONT, …; does nothing if it does not run. Never use kill(pid()): pid() of an
   // ended daemon is -1, which means every process.
   void Signal(int signal) {
@@ -64,12 +72,15 @@ class Daemon {
   [[nodiscard]] int pid() const { return process_ ? process_->pid() : -1; }
 
  private:
+  [[nodiscard]] std::string Program() const;
+
   DaemonOptions options_;
   TempDir dir_;
   std::string log_path_ = dir_.path() + "/daemon.log";
   std::uint16_t metrics_port_ = 0;
   std::uint16_t probe_port_ = 0;
   std::unique_ptr<Process> process_;
+  bool end_is_known_ = false;  // the test has its exit code
 };
 
 // The complete answer to a GET without TLS from 127.0.0.1; status 0 if there is none.

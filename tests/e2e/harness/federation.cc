@@ -78,7 +78,7 @@ std::string Federation::KubeconfigOfDaemon() {
 }
 
 Federation::~Federation() {
-  daemon().Kill();
+  daemon().Finish();
   (void)api().Do({.verb = "DELETE", .path = ConfigurationPath(), .timeout = Stretched(5s)});
   // An API server uses a deleted configuration for a moment longer.
   const auto open = [this] {

@@ -52,7 +52,7 @@ Fleet::~Fleet() {
   stop_ = true;
   kubelet_.join();
   for (const Replica& replica : replicas_) {
-    if (replica.daemon) replica.daemon->Kill();
+    if (replica.daemon) replica.daemon->Finish();
   }
   for (const std::string& path :
        {ConfigurationPath(), PathOf("services", kHome, name_), PathOf("leases", kHome, name_),

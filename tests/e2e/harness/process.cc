@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/e2e/harness/files.h"
 #include "tests/e2e/harness/wait.h"
@@ -20,6 +22,8 @@ extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace e2e {
 namespace {
+
+std::function<void(const std::string&)> fail_test;
 
 std::vector<std::string> MergedEnvironment(const std::map<std::string, std::string>& changes) {
   std::map<std::string, std::string> merged;
@@ -109,6 +113,20 @@ std::optional<int> Process::Wait(std::chrono::milliseconds timeout) {
   };
   PollUntil(reap, timeout);
   return exit_code_;
+}
+
+void ReportEnd(const std::string& name, int exit_code, const std::string& log) {
+  const std::string text = name + " ended with exit code " + std::to_string(exit_code) +
+                           " while it should run; its last lines:\n" + Tail(log, 40);
+  if (fail_test) {
+    fail_test(text);
+  } else {
+    std::cerr << text << "\n";
+  }
+}
+
+void OnReportedEnd(std::function<void(const std::string& text)> fail) {
+  fail_test = std::move(fail);
 }
 
 ProgramResult RunProgram(const ProcessOptions& options, std::chrono::milliseconds timeout) {

@@ -7,6 +7,7 @@
 // exceptions: Catch2 reports them as failures of the running test.
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,6 +42,12 @@ class Process {
   int pid_ = -1;
   std::optional<int> exit_code_;
 };
+
+// Fails the running test, because the program `name` ended with this code when it should run.
+// Prints the last lines of its log. Outside of a test it only prints.
+void ReportEnd(const std::string& name, int exit_code, const std::string& log);
+// `fail` fails the running test with this text, and does not throw; null: no test runs.
+void OnReportedEnd(std::function<void(const std::string& text)> fail);
 
 struct ProgramResult {
   int exit_code = 0;

@@ -34,7 +34,7 @@ class Scenario {
   // when it is ready.
   Daemon& StartDaemon(const std::string& resync_period = "5m", const std::string& kubeconfig = "");
   Daemon& StartDaemon(DaemonOptions options, bool wait_until_ready = true);
-  void StopDaemon() { daemon_.reset(); }
+  void StopDaemon() { daemon_.reset(); }  // as at the end
 
   // A path in the scenario's namespace.
   [[nodiscard]] std::string Path(std::string_view resource, std::string_view name = {},
