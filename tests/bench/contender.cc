@@ -32,9 +32,7 @@ std::unique_ptr<e2e::Process> Start(Contender contender, const std::string& kube
     return std::make_unique<e2e::Process>(
         e2e::ProcessOptions{.argv = std::move(argv), .log_path = log});
   }
-  auto process = e2e::StartBuiltinController("resourcequota-controller", kubeconfig, log);
-  if (!process) throw std::runtime_error("no kube-controller-manager to compare with");
-  return process;
+  return e2e::StartBuiltinController("resourcequota-controller", kubeconfig, log);
 }
 
 }  // namespace bench

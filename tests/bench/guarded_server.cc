@@ -214,7 +214,6 @@ void GuardedServer::StartAllower() {
 void GuardedServer::StartController() {
   controller_ = e2e::StartBuiltinController("resourcequota-controller", Kubeconfig(),
                                             folder_.path() + "/controller.log");
-  if (!controller_) throw std::runtime_error("no kube-controller-manager to compare with");
 }
 
 void GuardedServer::KillCounter() { (controller_ ? controller_ : webhook_)->Kill(); }

@@ -316,11 +316,7 @@ TEST_CASE("claims of a missing class count under all names that do not need the 
 }
 
 TEST_CASE("the built-in controller counts devices in the same way",
-          "[e2e][devices][real-only][since-1.34]") {
-  if (!HaveBuiltinController()) {
-    WARN("no kube-controller-manager here: not compared");
-    return;
-  }
+          "[e2e][devices][controller-manager][real-only][since-1.34]") {
   Scenario s;
   Devices d(s);
   d.CreateClass("gpu");

@@ -39,7 +39,6 @@ TEST_CASE("a webhook configuration deleted with its owning role stays deleted wh
   const auto collector =
       StartBuiltinController("garbage-collector-controller", installation.server().Kubeconfig(),
                              dir.path() + "/controller.log");
-  REQUIRE(collector);
   installation.Kubectl(
       {"delete", "--wait=false", "-k", tests::SourcePath("/manifests/core-enforced")});
   Eventually(
@@ -80,7 +79,6 @@ TEST_CASE("a role created again under its name does not delete the rules",
   const auto collector =
       StartBuiltinController("garbage-collector-controller", installation.server().Kubeconfig(),
                              dir.path() + "/controller.log");
-  REQUIRE(collector);
   const std::string path = PathOf("clusterroles", "", "quota-controller-manager");
   installation.api().Delete(path);
   installation.Apply("core-enforced");

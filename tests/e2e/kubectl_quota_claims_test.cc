@@ -35,7 +35,6 @@ json::Value Workload(const std::string& kind, const std::string& more,
 
 TEST_CASE("kubectl quota counts the claims that controllers create",
           "[e2e][kubectl-quota][controller-manager][real-only][since-1.34]") {
-  if (!HaveBuiltinController()) return;
   const auto server = StartServer({.quota_plugin = true});
   TempDir dir;
   Api api(server->Kubeconfig());

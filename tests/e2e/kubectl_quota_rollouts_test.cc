@@ -47,7 +47,6 @@ class Rollouts : public CountedCluster {
 
 TEST_CASE("kubectl quota check counts the pods that a rollout replaces as they are stored",
           "[e2e][kubectl-quota][controller-manager][real-only]") {
-  if (!HaveBuiltinController()) return;
   Rollouts plugin;
   Scenario& s = plugin.scenario();
   const std::string ranges = "/api/v1/namespaces/" + s.ns() + "/limitranges";
@@ -98,7 +97,6 @@ TEST_CASE("kubectl quota check counts the pods that a rollout replaces as they a
 
 TEST_CASE("kubectl quota check leaves pods below the partition of a StatefulSet alone",
           "[e2e][kubectl-quota][controller-manager][real-only]") {
-  if (!HaveBuiltinController()) return;
   Rollouts plugin;
   Scenario& s = plugin.scenario();
   plugin.Quota(R"({"requests.cpu": "650m"})");
@@ -133,7 +131,6 @@ TEST_CASE("kubectl quota check leaves pods below the partition of a StatefulSet 
 
 TEST_CASE("kubectl quota check counts revisions as the controllers keep them",
           "[e2e][kubectl-quota][controller-manager][real-only]") {
-  if (!HaveBuiltinController()) return;
   Rollouts plugin;
   Scenario& s = plugin.scenario();
   struct Row {
@@ -182,7 +179,6 @@ TEST_CASE("kubectl quota check counts revisions as the controllers keep them",
 
 TEST_CASE("kubectl quota check counts what controllers make for a Service",
           "[e2e][kubectl-quota][controller-manager][real-only]") {
-  if (!HaveBuiltinController()) return;
   Rollouts plugin;
   Scenario& s = plugin.scenario();
   const std::string slices = "count/endpointslices.discovery.k8s.io";
@@ -228,7 +224,6 @@ TEST_CASE("kubectl quota check counts the slices that mirror Endpoints",
 
 TEST_CASE("kubectl quota why names everything that the missing pods need",
           "[e2e][kubectl-quota][controller-manager][real-only]") {
-  if (!HaveBuiltinController()) return;
   Rollouts plugin;
   Scenario& s = plugin.scenario();
   plugin.Quota(R"({"pods": "2", "requests.memory": "1Gi", "limits.memory": "2Gi"})");

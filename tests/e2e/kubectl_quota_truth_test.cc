@@ -96,7 +96,6 @@ void MustAskNothing(Trials& trials, const std::string& kubeconfig, const TempDir
 
 TEST_CASE("kubectl quota check predicts what is created and refused",
           "[e2e][kubectl-quota][random][controller-manager][real-only]") {
-  if (!HaveBuiltinController()) return;  // there are no controllers to compare with
   const auto server = StartServer({.quota_plugin = true});
   TempDir dir;
   Api api(server->Kubeconfig());

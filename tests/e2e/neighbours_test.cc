@@ -96,11 +96,7 @@ TEST_CASE("a charge of the built-in plugin for an object that is never stored en
 }
 
 TEST_CASE("beside the built-in plugin and controller: all agree and none overwrites another",
-          "[e2e][neighbours][real-only]") {
-  if (!HaveBuiltinController()) {
-    WARN("no kube-controller-manager here: not compared");
-    return;
-  }
+          "[e2e][neighbours][controller-manager][real-only]") {
   Scenario s({.quota_plugin = true});
   TempDir dir;
   const auto quota = s.Create(

@@ -180,11 +180,7 @@ std::string WaitAtRest(Scenario& s) {
 }  // namespace
 
 TEST_CASE("beside the built-in plugin and controller: no one writes, with all kinds and scopes",
-          "[e2e][neighbours][real-only][slow]") {
-  if (!HaveBuiltinController()) {
-    WARN("no kube-controller-manager here: not compared");
-    return;
-  }
+          "[e2e][neighbours][controller-manager][real-only][slow]") {
   Scenario s({.quota_plugin = true});
   TempDir dir;
   Household household(s);

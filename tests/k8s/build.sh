@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the folder with a real etcd, kube-apiserver, kubectl and, if available,
-# kube-controller-manager: $KUBEBUILDER_ASSETS if that is set, else built once from the Go modules
-# that go.mod pins, and kept outside the work tree.
+# Prints the folder with a real etcd, kube-apiserver, kube-controller-manager and kubectl:
+# $KUBEBUILDER_ASSETS if that is set, else built once from the Go modules that go.mod pins, and kept
+# outside the work tree.
 #
 # Exit code 77: neither is available, and the real tier cannot run (with CI=true that is a failure,
 # exit code 1).
@@ -12,18 +12,16 @@ say() { echo "tests/k8s: $*" >&2; }
 unavailable() {
   say "$*"
   say "NO REAL KUBE-APISERVER: set KUBEBUILDER_ASSETS (a folder with etcd, kube-apiserver," \
-    "kubectl) or install Go >= 1.26"
+    "kube-controller-manager, kubectl) or install Go >= 1.26"
   if [ "${CI:-}" = true ]; then exit 1; fi
   exit 77
 }
 
 if [ -n "${KUBEBUILDER_ASSETS:-}" ]; then
-  for program in etcd kube-apiserver kubectl; do
+  for program in etcd kube-apiserver kube-controller-manager kubectl; do
     [ -x "$KUBEBUILDER_ASSETS/$program" ] ||
       unavailable "KUBEBUILDER_ASSETS=$KUBEBUILDER_ASSETS has no $program"
   done
-  [ -x "$KUBEBUILDER_ASSETS/kube-controller-manager" ] ||
-    say "KUBEBUILDER_ASSETS has no kube-controller-manager: what compares with it is skipped"
   (cd "$KUBEBUILDER_ASSETS" && pwd)
   exit
 fi

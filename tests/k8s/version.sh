@@ -5,7 +5,7 @@
 #   bash tests/k8s/version.sh --list               the versions: v1.29 …, each a folder here
 #   bash tests/k8s/version.sh [--cached] v1.29     --cached: only if it was built already
 #
-# There is no kube-controller-manager: scenarios that compare with it say so and pass.
+# There is no kube-controller-manager: scenarios that need it do not run on these versions.
 #
 # Exit code 77: not available (with CI=true and without --cached that is a failure, exit code 1).
 set -euo pipefail

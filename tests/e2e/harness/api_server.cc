@@ -267,7 +267,7 @@ ApiServer& SharedServer(const ServerOptions& options) {
   Shared& shared = SharedServers()[key];
   if (!shared.server) {
     shared.server = StartServer({.quota_plugin = key.first});
-    if (key.second) {
+    if (key.second && HaveBuiltinController()) {
       shared.controllers = StartBuiltinController(
           "resourcequota-controller,namespace-controller,garbage-collector-controller",
           shared.server->Kubeconfig(), shared.dir.path() + "/controllers.log");
@@ -289,7 +289,7 @@ std::unique_ptr<Process> StartBuiltinController(const std::string& controller,
                                                 const std::string& kubeconfig,
                                                 const std::string& log_path,
                                                 const std::vector<std::string>& more_flags) {
-  if (!HaveBuiltinController()) return nullptr;
+  if (!HaveBuiltinController()) throw std::runtime_error("there is no kube-controller-manager");
   std::vector<std::string> argv{Asset("kube-controller-manager"),
                                 "--controllers=" + controller,
                                 "--kubeconfig=" + kubeconfig,

@@ -83,7 +83,8 @@ ApiServer& SharedServer(const ServerOptions& options = {});
 bool IsShared(const ApiServer& server);
 
 // Real tier only: kube-controller-manager with one controller ("resourcequota-controller",
-// "namespace-controller"); nullptr if the program is missing.
+// "namespace-controller"). Throws if the program is missing. A scenario that has no other way
+// without it has the tag [controller-manager], and does not run on other versions of Kubernetes.
 std::unique_ptr<Process> StartBuiltinController(const std::string& controller,
                                                 const std::string& kubeconfig,
                                                 const std::string& log_path,
