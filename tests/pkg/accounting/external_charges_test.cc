@@ -205,6 +205,23 @@ TEST_CASE_METHOD(Charged,
   CHECK(charges.Held() == (held ? Pods(2) : ResourceList()));
 }
 
+TEST_CASE_METHOD(Charged, "external charges: of many objects only the last ones are held again",
+                 "[accounting]") {
+  Begin(0);
+  Show(100);
+  constexpr int kRemembered = 64;
+  for (std::uint64_t i = 0; i <= kRemembered; ++i) {
+    charges.OnAppeared(now, {.resource = "pods", .uid = Object(i), .usage = Pods(1)}, shown);
+  }
+  const int held = 100 - kRemembered - 1;
+  CHECK(charges.Held() == Pods(held));
+  Write(100);
+  const auto oldest = static_cast<std::uint64_t>(GENERATE(0, 1));
+  list.Add(Creation(1, {Object(oldest)}));
+  Show(100, Counted(100));
+  CHECK(charges.Held() == Pods(oldest == 0 ? held : held + 1));
+}
+
 TEST_CASE_METHOD(Charged, "external charges: an object within the floor uses up nothing",
                  "[accounting]") {
   list.used = Pods(5);

@@ -114,4 +114,24 @@ TEST_CASE("write turn: slow round trips and made-up processes do not stop a proc
   CHECK(t.Ours());
 }
 
+TEST_CASE("write turn: processes that are gone leave their places to others", "[accounting]") {
+  Turns t;
+  std::map<std::string, std::uint64_t> many;
+  for (std::size_t i = 0; i < WriteTurn::kMostOthers; ++i) many["p" + std::to_string(i)] = 1;
+  t.OnList(many);
+  t.now += WriteTurn::kRecent;
+  SECTION("not yet") {
+    t.OnList({{"new", 1}});
+    t.now += 1ms;
+    t.Write();
+    CHECK(t.Ours());
+  }
+  SECTION("after a second") {
+    t.now += 1ms;
+    t.OnList({{"new", 1}});
+    t.Write();
+    CHECK_FALSE(t.Ours());
+  }
+}
+
 }  // namespace accounting::write_turn_test
