@@ -201,24 +201,27 @@ TEST_CASE("quota admitter: without a watch quotas are read live", "[admission]")
 }
 
 // The user is not refused for the daemon's credentials, which may soon be valid again.
-TEST_CASE("quota admitter: a write is retried after a 401", "[admission]") {
+TEST_CASE("quota admitter: a write is retried while credentials and certificates are renewed",
+          "[admission]") {
   AdmitterFixture f;
   f.PutQuota("q", {{"cpu", "9"}});
-  const base::Error unauthorized{
-      .code = base::ErrorCode::kUnauthorized, .message = "Unauthorized", .http_status = 401};
+  const base::Error passing = GENERATE(
+      base::Error{
+          .code = base::ErrorCode::kUnauthorized, .message = "Unauthorized", .http_status = 401},
+      base::Error{.code = base::ErrorCode::kTls, .message = "certificate expired"});
   int refusals = 3;
   f.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
     const bool refuses = AdmitterFixture::Patches(request, "q") && refusals-- > 0;
-    return refuses ? std::optional(unauthorized) : std::nullopt;
+    return refuses ? std::optional(passing) : std::nullopt;
   };
   CHECK(f.Get(Create("a", "2")).kind == Kind::kAllowed);
   CHECK(f.Used("q") == "cpu=2");
-  f.FailWrites("q", unauthorized);
+  f.FailWrites("q", passing);
   f.Ask(Create("b", "2"));
   f.RunFor(8s);
   REQUIRE(f.answers.back().has_value());
   CHECK(f.answers.back()->kind == Kind::kUnavailable);
-  CHECK(f.answers.back()->message == "resource quota evaluation timed out: Unauthorized");
+  CHECK(f.answers.back()->message == "resource quota evaluation timed out: " + passing.message);
 }
 
 // The amount of a status list; whole numbers only.
