@@ -101,6 +101,28 @@ TEST_CASE("cluster: a refusal names the quota, its place in the tree, and guaran
   CHECK_THAT(text(mine), EndsWith(forbidden + Exceeded(mine.name, 2, 2)));
 }
 
+TEST_CASE("cluster: a quota that selects by another label refuses there",
+          "[e2e][cluster][admission]") {
+  Admission a(kEnforced);
+  ClusterQuotas quotas(a.api());
+  Team team(a.api(), quotas, R"("hard":{"pods":"0"})");
+  // By this label no quota selects yet, so the API server asks nobody about the namespace.
+  const std::string tier = FreshName("tier");
+  const std::string label = "{\"" + tier + "\":\"gold\"}";
+  a.api().MergePatch(PathOf("namespaces", "", a.scenario().ns()),
+                     Json(R"({"metadata":{"labels":)" + label + "}}"));
+  const auto pod = [&] { return a.Post("pods", Pod("p"), true); };
+  CHECK(pod().ok());
+  a.api().MergePatch(ClusterQuotas::Path(team.name), Json(R"({"spec":{"namespaceSelector":
+      {"matchLabels":{"team":null,")" + tier + R"(":"gold"}}}})"));
+  Eventually("the namespace with the other label is limited", [&] {
+    const Attempt attempt = pod();
+    const bool refused = attempt.message.find(Exceeded(team.name, 0, 0)) != std::string::npos;
+    return refused ? std::string() : attempt.Text();
+  });
+  CHECK(team.ns.Try("p").ok());
+}
+
 TEST_CASE("cluster: Warn admits with a warning, an Event and a metric",
           "[e2e][cluster][admission]") {
   Admission a(kEnforced);

@@ -1,6 +1,7 @@
 // Writes of charges beside other writers, without an answer, and in turn with recounts.
 
 #include "tests/controllers/quota/charging_fixture.h"
+#include "tests/fake/captured_log.h"
 
 namespace charging_writes_test {
 
@@ -289,6 +290,28 @@ TEST_CASE("charging: double charges of the plugin expire and are counted", "[con
   f.RunFor(15s);
   CHECK(f.Used("q") == "pods=3");
   CHECK(f.recorder.external_expired > 0);
+}
+
+TEST_CASE("charging: somebody else who charges is told of while this process admits",
+          "[controllers]") {
+  const fake::CapturedLog log;
+  ChargingFixture f;
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}}));
+  f.RunFor(1s);
+  std::size_t told = 0;
+  SECTION("it admits") {
+    CHECK(f.Admits(PodWithUid("p")));
+    told = 1;
+  }
+  SECTION("it has admitted long ago") {
+    CHECK(f.Admits(PodWithUid("p")));
+    f.RunFor(1min);
+  }
+  SECTION("it does not admit") {}
+  f.WriteStatus("q", {{"pods", "10"}}, {{"pods", "5"}});
+  f.RunFor(17s);
+  CHECK(f.recorder.external_expired > 0);
+  CHECK(log.With("somebody else charges usage that no object accounts for").size() == told);
 }
 
 TEST_CASE("charging: objects that appear under their reservations are recounted together",

@@ -37,6 +37,7 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
     controllers::QuotaControllerOptions options;
     options.seed = 1;
     options.exempt = exempt;
+    options.on_constrained = [this] { ++constrained; };
     if (guarded) {
       options.guarded = [this](const quota::Evaluator&, const api::ObjectKey&) { return *guarded; };
       options.unenforced = [this] { return unenforced; };
@@ -105,6 +106,7 @@ struct ClusterFixture : fixture::ClusterQuotaWorld {
       fixture::NamesOf({"kube-public", "kube-system"});
   std::optional<bool> guarded;  // whether admission guards all kinds; nullopt: it does not decide
   std::optional<controllers::Unenforced> unenforced{std::in_place};  // if it decides
+  int constrained = 0;  // how often the controller said that other namespaces may be limited
   std::optional<controllers::ServedResources> served;
   controllers::SharedResources shared;
   fixture::Recorder recorder;
