@@ -1,9 +1,11 @@
 #include "cmd/sandbox-apiserver/exchange.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "cmd/sandbox-apiserver/protobuf.h"
 #include "cmd/sandbox-apiserver/responses.h"
+#include "cmd/sandbox-apiserver/validation.h"
 #include "pkg/config/yaml.h"
 
 namespace sandbox {
@@ -16,11 +18,12 @@ std::optional<std::int64_t> Integer(std::string_view text) {
   return value;
 }
 
-Outcome<bool> DryRunOf(const Exchange& exchange) {
-  const std::string value = exchange.Parameter("dryRun");
-  if (value.empty()) return false;
-  if (value == "All") return true;
-  return api::BadRequest("dryRun: only \"All\" is supported");
+// Notes an error if the parameter has another value than these; "" means that it is absent.
+void CheckParameter(const Exchange& exchange, std::string_view name,
+                    const std::vector<std::string>& supported, FieldErrors& errors) {
+  const std::string value = exchange.Parameter(name);
+  if (value.empty() || std::ranges::find(supported, value) != supported.end()) return;
+  errors.NotSupported(std::string(name), value, supported);
 }
 
 using Parser = base::Result<json::Value> (*)(std::string_view text);
@@ -46,6 +49,8 @@ Outcome<ListQuery> ListQueryOf(const Exchange& exchange) {
   query.field_selector = exchange.Parameter("fieldSelector");
   query.continue_token = exchange.Parameter("continue");
   query.resource_version = exchange.Parameter("resourceVersion");
+  query.resource_version_match = exchange.Parameter("resourceVersionMatch");
+  query.has_send_initial_events = exchange.target.Has("sendInitialEvents");
   const std::string limit = exchange.Parameter("limit");
   if (limit.empty()) return query;
   const std::optional<std::int64_t> number = Integer(limit);
@@ -56,11 +61,28 @@ Outcome<ListQuery> ListQueryOf(const Exchange& exchange) {
   return query;
 }
 
+std::string_view OptionsKind(Verb verb) {
+  switch (verb) {
+    case Verb::kCreate:
+      return "CreateOptions";
+    case Verb::kUpdate:
+      return "UpdateOptions";
+    case Verb::kPatch:
+      return "PatchOptions";
+    default:
+      return "DeleteOptions";
+  }
+}
+
 Outcome<WriteOptions> WriteOptionsOf(const Exchange& exchange) {
+  FieldErrors errors;
+  CheckParameter(exchange, "dryRun", {"All"}, errors);
+  CheckParameter(exchange, "fieldValidation", {"", "Ignore", "Strict", "Warn"}, errors);
+  if (const auto checked = errors.OfOptions(OptionsKind(exchange.verb)); !checked) {
+    return checked.error();
+  }
   WriteOptions options;
-  Outcome<bool> dry_run = DryRunOf(exchange);
-  if (!dry_run) return dry_run.error();
-  options.dry_run = *dry_run;
+  options.dry_run = !exchange.Parameter("dryRun").empty();
   options.field_manager = exchange.Parameter("fieldManager");
   const std::string_view validation = exchange.target.Get("fieldValidation");
   if (validation == "Ignore") options.field_validation = FieldValidation::kIgnore;
@@ -80,9 +102,11 @@ Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange) {
   if (orphans) return api::BadRequest("dependents cannot be orphaned here");
   Outcome<DeleteOptions> options = DeleteOptions::FromJson(body);
   if (!options) return options.error();
-  Outcome<bool> dry_run = DryRunOf(exchange);
-  if (!dry_run) return dry_run.error();
-  options->dry_run = options->dry_run || *dry_run;
+  FieldErrors errors;
+  CheckParameter(exchange, "dryRun", {"All"}, errors);
+  CheckParameter(exchange, "propagationPolicy", {"Background", "Foreground"}, errors);
+  if (const auto checked = errors.OfOptions("DeleteOptions"); !checked) return checked.error();
+  options->dry_run = options->dry_run || !exchange.Parameter("dryRun").empty();
   const std::string grace = exchange.Parameter("gracePeriodSeconds");
   if (!options->grace_period_seconds && !grace.empty()) {
     options->grace_period_seconds = Integer(grace);

@@ -30,7 +30,9 @@ struct Exchange {
 
 // The query parameters of a list.
 Outcome<ListQuery> ListQueryOf(const Exchange& exchange);
-// Reads dryRun, fieldManager and fieldValidation. Errors: 400.
+// The kind of the options of a write, such as PatchOptions.
+std::string_view OptionsKind(Verb verb);
+// Reads dryRun, fieldManager and fieldValidation. Errors: 422.
 Outcome<WriteOptions> WriteOptionsOf(const Exchange& exchange);
 // Reads the options from the body. Members that the body lacks come from the query.
 Outcome<DeleteOptions> DeleteOptionsOf(const Exchange& exchange);

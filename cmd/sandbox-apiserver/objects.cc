@@ -68,6 +68,7 @@ Outcome<std::uint64_t> Objects::VersionOfList(const ListQuery& query,
 }
 
 Outcome<ListPage> Objects::List(const TypePtr& type, const ListQuery& query) const {
+  if (const auto checked = CheckQuery(query); !checked) return checked.error();
   auto selection = Selection::Make(*type, query.ns, query.label_selector, query.field_selector);
   if (!selection) return selection.error();
   std::optional<ContinueToken> token;
@@ -92,11 +93,9 @@ Outcome<ListPage> Objects::List(const TypePtr& type, const ListQuery& query) con
 
 Outcome<std::unique_ptr<Watch>> Objects::StartWatch(const TypePtr& type, const WatchQuery& query,
                                                     std::function<void()> notify) {
+  if (const auto checked = CheckQuery(query); !checked) return checked.error();
   auto selection = Selection::Make(*type, query.ns, query.label_selector, query.field_selector);
   if (!selection) return selection.error();
-  if (query.send_initial_events && query.resource_version_match != "NotOlderThan") {
-    return api::BadRequest("sendInitialEvents requires resourceVersionMatch=NotOlderThan");
-  }
   auto wanted = ParseVersion(query.resource_version);
   if (!wanted) return wanted.error();
   Collection& collection = CollectionOf(*type);

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cmd/sandbox-apiserver/validation.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/base/base64.h"
 
 namespace sandbox {
 namespace {
+
+constexpr const char* kMatch = "resourceVersionMatch";
 
 struct FieldRow {
   std::string_view group;
@@ -27,6 +30,52 @@ const std::vector<FieldRow>& FieldRows() {
 }
 
 }  // namespace
+
+// As ValidateListOptions of apimachinery v0.36.3, pkg/apis/meta/internalversion/validation.
+Outcome<void> CheckQuery(const ListQuery& query) {
+  FieldErrors errors;
+  const std::string& match = query.resource_version_match;
+  if (!match.empty()) {
+    if (query.resource_version.empty()) {
+      errors.Forbidden(kMatch,
+                       "resourceVersionMatch is forbidden unless resourceVersion is provided");
+    }
+    if (!query.continue_token.empty()) {
+      errors.Forbidden(kMatch, "resourceVersionMatch is forbidden when continue is provided");
+    }
+    if (match != "Exact" && match != "NotOlderThan") {
+      errors.NotSupported(kMatch, match, {"Exact", "NotOlderThan", ""});
+    }
+    if (match == "Exact" && query.resource_version == "0") {
+      errors.Forbidden(kMatch,
+                       R"(resourceVersionMatch "exact" is forbidden for resourceVersion "0")");
+    }
+  }
+  if (query.has_send_initial_events) {
+    errors.Forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+  }
+  if (!errors.empty()) return errors.OfOptions("ListOptions");
+  const bool versioned = !query.resource_version.empty() && query.resource_version != "0";
+  if (!versioned || query.continue_token.empty()) return {};
+  return api::BadRequest("specifying resource version is not allowed when using continue");
+}
+
+Outcome<void> CheckQuery(const WatchQuery& query) {
+  FieldErrors errors;
+  const std::string& match = query.resource_version_match;
+  if (query.send_initial_events && match != "NotOlderThan") {
+    errors.Forbidden(kMatch,
+                     "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  }
+  if (!match.empty() && !query.send_initial_events) {
+    errors.Forbidden(
+        kMatch, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+  }
+  if (!match.empty() && match != "NotOlderThan") {
+    errors.NotSupported(kMatch, match, {"NotOlderThan"});
+  }
+  return errors.OfOptions("ListOptions");
+}
 
 bool SupportsField(const ResourceType& type, std::string_view field) {
   if (field == "metadata.name" || field == "metadata.namespace") return true;

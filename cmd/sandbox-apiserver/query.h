@@ -26,6 +26,8 @@ struct ListQuery {
   std::int64_t limit = 0;
   std::string continue_token;
   std::string resource_version;
+  std::string resource_version_match;
+  bool has_send_initial_events = false;
 };
 
 struct ListPage {
@@ -43,6 +45,10 @@ struct WatchQuery {
   std::string resource_version_match;
   std::optional<bool> send_initial_events;  // the watch-list form, if given
 };
+
+// Whether the parameters may be combined. Errors: 422, and 400 for a version beside a token.
+Outcome<void> CheckQuery(const ListQuery& query);
+Outcome<void> CheckQuery(const WatchQuery& query);
 
 // Namespace and selectors, parsed: matches objects of one type.
 class Selection {

@@ -55,21 +55,7 @@ json::Value MetadataList(const ListPage& page) {
 }
 
 json::Value OptionsOf(const Exchange& exchange, const PendingWrite& write) {
-  json::Object options;
-  switch (exchange.verb) {
-    case Verb::kCreate:
-      options.Set("kind", "CreateOptions");
-      break;
-    case Verb::kUpdate:
-      options.Set("kind", "UpdateOptions");
-      break;
-    case Verb::kPatch:
-      options.Set("kind", "PatchOptions");
-      break;
-    default:
-      options.Set("kind", "DeleteOptions");
-      break;
-  }
+  json::Object options{{"kind", OptionsKind(exchange.verb)}};
   options.Set("apiVersion", "meta.k8s.io/v1");
   if (write.dry_run) options.Set("dryRun", json::Array{"All"});
   for (const char* name : {"fieldManager", "fieldValidation", "propagationPolicy"}) {

@@ -92,6 +92,11 @@ api::Status FieldErrors::ToStatus(const ResourceType& type, std::string_view nam
   return api::Invalid(type.group, type.kind, name, errors_);
 }
 
+Outcome<void> FieldErrors::OfOptions(std::string_view kind) const {
+  if (empty()) return {};
+  return api::Invalid("meta.k8s.io", kind, "", errors_);
+}
+
 FieldErrors ValidateMeta(const ResourceType& type, const Value& object) {
   FieldErrors errors;
   const Value* const meta = object.At({"metadata"});

@@ -24,6 +24,8 @@ class FieldErrors {
   // 422: `Kind.group "name" is invalid: …`; the message names equal errors once, the causes keep
   // all.
   [[nodiscard]] api::Status ToStatus(const ResourceType& type, std::string_view name) const;
+  // 422 if there is an error; `kind` of options of a request, such as ListOptions.
+  [[nodiscard]] Outcome<void> OfOptions(std::string_view kind) const;
 
  private:
   std::vector<api::StatusCause> errors_;

@@ -1,6 +1,9 @@
 #include "cmd/sandbox-apiserver/write_checks.h"
 
 #include <algorithm>
+#include <span>
+
+#include "cmd/sandbox-apiserver/validation.h"
 
 namespace sandbox {
 namespace {
@@ -27,7 +30,86 @@ api::Status FailedPrecondition(const Target& target, std::string_view what,
                            ")");
 }
 
+struct Member {
+  std::string_view name;
+  std::string_view type;  // of Go
+};
+// ObjectMeta and OwnerReference of apimachinery v0.36.3, pkg/apis/meta/v1/types.go.
+constexpr Member kMetadata[] = {{"name", "string"},
+                                {"generateName", "string"},
+                                {"namespace", "string"},
+                                {"selfLink", "string"},
+                                {"uid", "string"},
+                                {"resourceVersion", "string"},
+                                {"generation", "int64"},
+                                {"creationTimestamp", "string"},
+                                {"deletionTimestamp", "string"},
+                                {"deletionGracePeriodSeconds", "int64"},
+                                {"labels", "map[string]string"},
+                                {"annotations", "map[string]string"},
+                                {"ownerReferences", "[]v1.OwnerReference"},
+                                {"finalizers", "[]string"},
+                                {"managedFields", "[]v1.ManagedFieldsEntry"}};
+constexpr Member kOwner[] = {{"apiVersion", "string"}, {"kind", "string"},
+                             {"name", "string"},       {"uid", "string"},
+                             {"controller", "bool"},   {"blockOwnerDeletion", "bool"}};
+
+std::string MismatchOf(const Value& object, std::span<const Member> members,
+                       const std::string& path);
+
+// Returns why Go does not decode the value into this type, or "". Null decodes into every type.
+std::string Mismatch(const Value& value, std::string_view type, const std::string& path) {
+  constexpr std::string_view kList = "[]";
+  constexpr std::string_view kMap = "map[string]";
+  bool fits = value.IsString();
+  if (type == "int64") fits = value.AsInt64().has_value();
+  if (type == "bool") fits = value.AsBool().has_value();
+  if (type.starts_with(kList)) fits = value.IsArray();
+  if (type.starts_with(kMap) || type.starts_with("v1.")) fits = value.IsObject();
+  if (value.IsNull()) return "";
+  if (!fits) {
+    const std::string_view name = value.TypeName() == "boolean" ? "bool" : value.TypeName();
+    return "json: cannot unmarshal " + std::string(name) + " into Go struct field " + path +
+           " of type " + std::string(type);
+  }
+  std::string why;
+  if (type.starts_with(kList)) {
+    for (const Value& item : *value.AsArray()) {
+      if (why.empty()) why = Mismatch(item, type.substr(kList.size()), path);
+    }
+  } else if (type.starts_with(kMap)) {
+    for (const auto& [key, item] : *value.AsObject()) {
+      if (why.empty()) why = Mismatch(item, type.substr(kMap.size()), path);
+    }
+  } else if (type == "v1.OwnerReference") {
+    why = MismatchOf(value, kOwner, path);
+  }
+  return why;
+}
+
+std::string MismatchOf(const Value& object, std::span<const Member> members,
+                       const std::string& path) {
+  for (const Member& member : members) {
+    const Value* const value = object.At({member.name});
+    if (value == nullptr) continue;
+    std::string why = Mismatch(*value, member.type, path + "." + std::string(member.name));
+    if (!why.empty()) return why;
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string MetadataMismatch(const Value& object) {
+  return MismatchOf(*object.At({"metadata"}), kMetadata, "ObjectMeta.metadata");
+}
+
+Outcome<void> CheckMetadata(const ResourceType& type, const Value& object) {
+  const std::string why = MetadataMismatch(object);
+  if (why.empty()) return {};
+  return api::BadRequest(type.kind + " in version \"" + type.version +
+                         "\" cannot be handled as a " + type.kind + ": " + why);
+}
 
 Outcome<void> CheckKind(const ResourceType& type, Value& object) {
   const std::string_view version = api::ApiVersion(object);
@@ -128,9 +210,16 @@ Outcome<DeleteOptions> DeleteOptions::FromJson(const Value& body) {
   }
   options.uid = body.StringAt({"preconditions", "uid"});
   options.resource_version = body.StringAt({"preconditions", "resourceVersion"});
-  if (const Value* dry_run = body.At({"dryRun"}); dry_run != nullptr && dry_run->IsArray()) {
-    options.dry_run = !dry_run->AsArray()->empty();
+  const Value* const dry_run = body.At({"dryRun"});
+  if (dry_run == nullptr) return options;
+  const std::string why = Mismatch(*dry_run, "[]string", "DeleteOptions.dryRun");
+  if (!why.empty()) return api::BadRequest(why);
+  FieldErrors errors;
+  for (const Value& value : body.ArrayAt({"dryRun"})) {
+    if (value != "All") errors.NotSupported("dryRun", *dry_run, {"All"});
+    options.dry_run = true;
   }
+  if (const auto checked = errors.OfOptions("DeleteOptions"); !checked) return checked.error();
   return options;
 }
 

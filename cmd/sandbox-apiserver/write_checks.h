@@ -13,6 +13,10 @@ namespace sandbox {
 // apiVersion, kind and namespace are those of the path, or absent; then they are added. 400.
 Outcome<void> CheckKind(const ResourceType& type, json::Value& object);
 Outcome<void> CheckNamespaceOfBody(const Target& target, json::Value& object);
+// The members of metadata, which must be an object, have their types. 400.
+Outcome<void> CheckMetadata(const ResourceType& type, const json::Value& object);
+// Why one has another type, in the words of Go's decoder; "" if none has.
+std::string MetadataMismatch(const json::Value& object);
 // 400.
 Outcome<void> CheckNameOfBody(const Target& target, const json::Value& object);
 

@@ -83,6 +83,7 @@ Outcome<PendingWrite> WritePreparer::Create(const Target& target, Value body,
   write.dry_run = options.dry_run;
   write.options = options;
   if (auto checked = CheckKind(type, write.object); !checked) return checked.error();
+  if (auto checked = CheckMetadata(type, write.object); !checked) return checked.error();
   if (auto checked = CheckNamespaceOfBody(target, write.object); !checked) return checked.error();
   // kube-apiserver returns a plain error here, which has the code 500 and no reason.
   if (!api::ResourceVersion(write.object).empty()) {
@@ -113,6 +114,7 @@ Outcome<PendingWrite> WritePreparer::Update(const Target& target, Value body,
   write.dry_run = options.dry_run;
   write.options = options;
   if (auto checked = CheckKind(*target.type, write.object); !checked) return checked.error();
+  if (auto checked = CheckMetadata(*target.type, write.object); !checked) return checked.error();
   if (auto checked = CheckNameOfBody(target, write.object); !checked) return checked.error();
   if (auto checked = CheckNamespaceOfBody(target, write.object); !checked) return checked.error();
   auto current = objects_.Current(target);
@@ -163,6 +165,12 @@ Outcome<PendingWrite> WritePreparer::Patch(const Target& target, const PatchRequ
   write.options = options;
   write.unconditional = !NamesVersion(patch.body);
   if (auto checked = CheckKind(type, write.object); !checked) return checked.error();
+  const std::string why = MetadataMismatch(write.object);
+  if (!why.empty()) {
+    FieldErrors errors;
+    errors.Invalid("patch", json::Write(patch.body), why);
+    return errors.ToStatus(ResourceType(), "");
+  }
   if (auto checked = CheckNameOfBody(target, write.object); !checked) return checked.error();
   if (auto checked = CheckNamespaceOfBody(target, write.object); !checked) return checked.error();
   // A patch with another uid is not a failed precondition: it changes an immutable field.

@@ -34,6 +34,83 @@ TEST_CASE_METHOD(ApiFixture, "api: only health and version need no credentials",
   CHECK(Ask("GET", "/sandbox/faults", "", wrong).status == 401);
 }
 
+TEST_CASE_METHOD(ApiFixture, "api: metadata of other types do not decode", "[sandbox]") {
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  const auto make = [&](const std::string& metadata) {
+    return Ask("POST", maps, R"({"metadata":{"name":"a",)" + metadata + "}}");
+  };
+  REQUIRE(make(R"("labels":{"x":null},"annotations":null,"finalizers":[null],"generation":null)")
+              .status == 201);
+  struct Row {
+    const char* metadata;
+    const char* why;
+  };
+  const Row rows[] = {
+      {R"("labels":["x"])", "array into Go struct field ObjectMeta.metadata.labels of type map["},
+      {R"("labels":{"x":true})", "bool into Go struct field ObjectMeta.metadata.labels of type s"},
+      {R"("annotations":{"x":1})", "number into Go struct field ObjectMeta.metadata.annotations"},
+      {R"("finalizers":"x")",
+       "string into Go struct field ObjectMeta.metadata.finalizers of type "},
+      {R"("finalizers":[1])",
+       "number into Go struct field ObjectMeta.metadata.finalizers of type "},
+      {R"("ownerReferences":{})", "object into Go struct field ObjectMeta.metadata.ownerReferenc"},
+      {R"("ownerReferences":[{"controller":"true"}])",
+       "string into Go struct field ObjectMeta.metadata.ownerReferences.controller of type bool"},
+      {R"("managedFields":[1])", "number into Go struct field ObjectMeta.metadata.managedFields"},
+      {R"("generateName":1)", "number into Go struct field ObjectMeta.metadata.generateName of ty"},
+      {R"("generation":"1")",
+       "string into Go struct field ObjectMeta.metadata.generation of type"}};
+  for (const Row& row : rows) {
+    INFO(row.metadata);
+    const http::Response made = make(row.metadata);
+    CHECK(made.status == 400);
+    CHECK_THAT(std::string(Json(made).StringAt({"message"})),
+               Catch::StartsWith("ConfigMap in version \"v1\" cannot be handled as a ConfigMap: "
+                                 "json: cannot unmarshal ") &&
+                   Catch::Contains(row.why));
+    const std::string body = std::string(R"({"metadata":{"name":"a",)") + row.metadata + "}}";
+    CHECK(Ask("PUT", maps + "/a", body).status == 400);
+    const http::Response patched =
+        Ask("PATCH", maps + "/a", body, {{"Content-Type", "application/merge-patch+json"}});
+    CHECK(patched.status == 422);
+    CHECK_THAT(std::string(Json(patched).StringAt({"message"})), Catch::Contains(row.why));
+  }
+}
+
+TEST_CASE_METHOD(ApiFixture, "api: options that upstream refuses", "[sandbox]") {
+  MakePod("a");
+  MakePod("b");
+  const std::string pods = kPods;
+  const std::string token(Json(Ask("GET", pods + "?limit=1")).StringAt({"metadata", "continue"}));
+  const auto list = [&](const std::string& query) { return Ask("GET", pods + "?" + query).status; };
+  CHECK(list("continue=" + token) == 200);
+  CHECK(list("continue=" + token + "&resourceVersion=0") == 200);
+  CHECK(list("continue=" + token + "&resourceVersion=1") == 400);
+  CHECK(list("continue=" + token + "&resourceVersion=1&resourceVersionMatch=Exact") == 422);
+  CHECK(list("resourceVersion=1&resourceVersionMatch=NotOlderThan") == 200);
+  CHECK(list("resourceVersion=0&resourceVersionMatch=NotOlderThan") == 200);
+  CHECK(list("resourceVersion=0&resourceVersionMatch=Exact") == 422);
+  CHECK(list("resourceVersion=1&resourceVersionMatch=exact") == 422);
+  CHECK(list("resourceVersionMatch=NotOlderThan") == 422);
+  CHECK(list("sendInitialEvents=true") == 422);
+
+  const http::Response bogus = Ask("PUT", pods + "/a?fieldValidation=bogus", "{}");
+  CHECK(bogus.status == 422);
+  CHECK(Json(bogus).StringAt({"message"}) ==
+        "UpdateOptions.meta.k8s.io \"\" is invalid: fieldValidation: Unsupported value: \"bogus\": "
+        "supported values: \"\", \"Ignore\", \"Strict\", \"Warn\"");
+  const auto remove = [&](const std::string& query, const std::string& body) {
+    return Ask("DELETE", pods + "/a" + query, body).status;
+  };
+  CHECK(remove("", R"({"dryRun":["All","Some"]})") == 422);
+  CHECK(remove("", R"({"dryRun":"All"})") == 400);
+  CHECK(remove("", R"({"dryRun":[1]})") == 400);
+  CHECK(remove("?dryRun=Some", "") == 422);
+  CHECK(remove("?propagationPolicy=Sideways", "") == 422);
+  CHECK(remove("", R"({"dryRun":["All"]})") == 200);
+  CHECK(Ask("GET", pods + "/a").status == 200);
+}
+
 TEST_CASE_METHOD(ApiFixture, "api: an object is created, read, changed and deleted", "[sandbox]") {
   MakePod("a");
   const std::string path = std::string(kPods) + "/a";
@@ -74,7 +151,7 @@ TEST_CASE_METHOD(ApiFixture, "api: unknown content types are refused", "[sandbox
   CHECK(Ask("POST", kPods, "{").status == 400);
   CHECK(Ask("POST", kPods, "[]").status == 400);
   CHECK(Ask("POST", kPods, std::string((3 << 20) + 1, ' ')).status == 413);
-  CHECK(Ask("POST", std::string(kPods) + "?dryRun=Some", "{}").status == 400);
+  CHECK(Ask("POST", std::string(kPods) + "?dryRun=Some", "{}").status == 422);
   CHECK(Ask("DELETE", std::string(kPods) + "/a?propagationPolicy=Orphan").status == 400);
   CHECK(Ask("PATCH", std::string(kPods) + "/a", "{}", {{"Content-Type", "application/json"}})
             .status == 415);

@@ -168,7 +168,7 @@ TEST_CASE_METHOD(WatchTest, "watch: initial events on request need NotOlderThan"
   MakeMap("a");
   WatchQuery query;
   query.send_initial_events = true;
-  CHECK(store_.objects().StartWatch(Core("configmaps"), query, {}).error().code == 400);
+  CHECK(store_.objects().StartWatch(Core("configmaps"), query, {}).error().code == 422);
   query.resource_version_match = "NotOlderThan";
   query.resource_version = "1";
   auto watch = Open(query);

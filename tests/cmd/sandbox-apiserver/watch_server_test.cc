@@ -96,7 +96,8 @@ TEST_CASE_METHOD(ApiFixture, "watch: the streaming list ends with an annotated b
   CHECK(events[2].StringAt({"object", "metadata", "annotations", "k8s.io/initial-events-end"}) ==
         "true");
   CHECK(events[2].StringAt({"object", "metadata", "resourceVersion"}) == CurrentVersion());
-  CHECK(Ask("GET", std::string(kWatch) + "&sendInitialEvents=true").status == 400);
+  CHECK(Ask("GET", std::string(kWatch) + "&sendInitialEvents=true").status == 422);
+  CHECK(Ask("GET", std::string(kWatch) + "&resourceVersionMatch=NotOlderThan").status == 422);
 }
 
 TEST_CASE_METHOD(ApiFixture, "watch: a version that is too old is an ERROR event", "[sandbox]") {
