@@ -316,6 +316,55 @@ TEST_CASE_METHOD(
   quotas.WaitUsed(team, {{bytes, "10Gi"}, {"pods", "1"}});
 }
 
+// CEL has no optional selection by name from a list: it is an error, and the API server refuses
+// what it cannot evaluate.
+TEST_CASE_METHOD(
+    Enforced, "usage definition: an object is changed and deleted whatever is on the way of a path",
+    "[e2e][cluster][usage][real-only][server]") {
+  const std::vector<std::string> specs{
+      R"("text")",
+      "7",
+      "[]",
+      R"(["a"])",
+      R"({"values":[]})",
+      R"({"values":["a",{"size":"1Gi"}]})",
+      R"({"values":"text"})",
+      R"({"values":{"tier":[{"size":"1Gi"}]}})",
+      R"({"values":{"tier":true}})",
+      R"({"values":{"tier":{"size":["1Gi"]}}})",
+      R"({"values":{"tier":{"size":"1Gi"}}})",
+      "{}",
+  };
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    CHECK(buckets.Create(ns.name(), "b" + std::to_string(i), specs[i]).code == 201);
+  }
+  definitions.Create(
+      name, R"({"usage":[{"name":")" + bytes + R"(","path":".spec.values.tier.size"}],)" +
+                R"("countsWhile":{"path":".spec.values.phase.name","notIn":["Gone"]},)" +
+                R"("scopes":[{"name":"example.com/tier","path":".spec.values['a-b'].c"}]})");
+  quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}})));
+  definitions.WaitCondition(name, "Ready", "True Counting");
+  Eventually("updates are decided", [&]() -> std::string {
+    const Attempt grows = buckets.Change(ns.name(), "b10",
+                                         R"({"spec":{"values":{"tier":{"size":)"
+                                         R"("100Gi"}}}})");
+    return grows.code == 403 ? "" : grows.Text();
+  });
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    INFO(specs[i]);
+    const std::string object = "b" + std::to_string(i);
+    const auto change = [&](const std::string& patch) {
+      const Attempt attempt = buckets.Change(ns.name(), object, patch);
+      INFO(patch << ": " << attempt.Text());
+      CHECK(attempt.ok());
+    };
+    change(R"({"metadata":{"labels":{"a":"b"},"finalizers":["example.com/f"]}})");
+    if (specs[i].front() == '{') change(R"({"spec":{"other":[1]}})");
+    a.api().Delete(buckets.kind.Path(ns.name(), object));
+    change(R"({"metadata":{"finalizers":null}})");
+  }
+}
+
 namespace {
 
 // What `usage-definition test` says of the stored definition and the stored CRD of the kind.

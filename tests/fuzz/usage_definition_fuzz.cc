@@ -50,7 +50,7 @@ void CheckPath(const FieldPath& path) {
   const auto again = FieldPath::Parse(brackets);
   const bool too_long = brackets.size() > FieldPath::kMostBytes;
   fuzz::Require(too_long || (again && *again == path), "the same with names in brackets");
-  const std::string cel = path.ToCel("object");
+  const std::string cel = FieldPath::ToCel("object", path.Named());
   fuzz::Require(std::ranges::count(cel, '\'') % 2 == 0, "quotes in CEL are closed");
   fuzz::Require(cel.find_first_of(" \\\"\n") == std::string::npos, "nothing else is in CEL");
 }

@@ -1,9 +1,12 @@
 #include "pkg/quota/usage/defined_evaluator.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace quota::usage {
 namespace {
@@ -36,18 +39,62 @@ bool MayBeScaled(const FieldPath* path) {
   return path->steps().front().name == "spec" && !path->HasEach();
 }
 
+std::string Differs(FieldPath::Steps steps) {
+  return FieldPath::ToCel("object", steps) + " != " + FieldPath::ToCel("oldObject", steps);
+}
+
+std::string AnyOf(const std::set<std::string>& conditions) {
+  std::string text;
+  for (const std::string& one : conditions) text.append(text.empty() ? "" : " || ").append(one);
+  return text;
+}
+
+// The conditions under which an update may change fields that begin alike, as those of the spec.
+struct Changes {
+  std::string any;                    // anything is changed there
+  bool all = false;                   // anything matters
+  std::set<std::string> fields;       // a field is changed
+  std::set<std::string> not_objects;  // of `o`: what should have fields is no object
+};
+
+// CEL for a change of some of the paths; "" for none. Where members of an object should be, a user
+// may write a list, and selecting a member of a list is an error in CEL: the API server would
+// refuse every update of such an object, also those that its deletion needs. But `||` is true if
+// one side is true and the other one an error, and `&&` is false if one side is false. So an update
+// of an object of a wrong form is asked about whenever it changes anything there. Null counts as
+// wrong.
+std::string ConditionOf(const std::vector<const FieldPath*>& paths) {
+  std::map<std::string, Changes> by_first;
+  for (const FieldPath* path : paths) {
+    const FieldPath::Steps steps = path->Named();
+    Changes& changes = by_first[steps.front().name];
+    changes.any = Differs(steps.first(1));
+    changes.all = changes.all || steps.size() == 1;
+    changes.fields.insert(Differs(steps));
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      changes.not_objects.insert("type(" + FieldPath::ToCel("o", steps.first(i)) +
+                                 ".orValue({})) != map");
+    }
+  }
+  std::set<std::string> conditions;
+  for (const auto& [first, changes] : by_first) {
+    std::string condition = changes.any;
+    if (!changes.all) {
+      condition += " && (" + AnyOf(changes.fields) + " || [object, oldObject].exists(o, " +
+                   AnyOf(changes.not_objects) + "))";
+    }
+    conditions.insert(std::move(condition));
+  }
+  return AnyOf(conditions);
+}
+
 Guard GuardOf(const Usage& usage) {
-  std::set<std::string> changed;
-  for (const FieldPath* path : PathsOf(usage->definition())) {
-    if (!CanChange(usage->definition(), *path)) continue;
-    changed.insert(path->ToCel("object") + " != " + path->ToCel("oldObject"));
-  }
-  std::string condition;
-  for (const std::string& one : changed) {
-    condition.append(condition.empty() ? "" : " || ").append(one);
-  }
+  std::vector<const FieldPath*> changeable = PathsOf(usage->definition());
+  std::erase_if(changeable,
+                [&](const FieldPath* path) { return !CanChange(usage->definition(), *path); });
+  std::string condition = ConditionOf(changeable);
   if (condition.size() > kMostCondition) condition.clear();
-  Guard guard{.updates = !changed.empty(),
+  Guard guard{.updates = !changeable.empty(),
               .update_condition = std::move(condition),
               .subresources = {},
               .fields = {},

@@ -147,10 +147,14 @@ std::string FieldPath::Projected() const {
   return TextOf(named);
 }
 
-std::string FieldPath::ToCel(std::string_view variable) const {
+FieldPath::Steps FieldPath::Named() const {
+  const auto first = std::ranges::find_if(steps_, &Step::each);
+  return steps().first(static_cast<std::size_t>(first - steps_.begin()));
+}
+
+std::string FieldPath::ToCel(std::string_view variable, Steps steps) {
   std::string text(variable);
-  for (const Step& step : steps_) {
-    if (step.each) break;
+  for (const Step& step : steps) {
     if (IsIdentifier(step.name)) {
       text.append(".?").append(step.name);
     } else {

@@ -41,9 +41,11 @@ class FieldPath {
   static std::string TextOf(Steps steps);
   // For json::Projection, in which lists are transparent.
   [[nodiscard]] std::string Projected() const;
-  // A CEL expression for the optional value of the field, or of the first list on the way to it:
-  // "object.?spec.?disks". `variable` is "object" or "oldObject".
-  [[nodiscard]] std::string ToCel(std::string_view variable) const;
+  // The steps to the field, or to the first list on the way to it.
+  [[nodiscard]] Steps Named() const;
+  // A CEL expression for the optional value at these steps, none of them `each`:
+  // "object.?spec.?disks". Its evaluation fails if a list is on the way. `variable` is a name.
+  static std::string ToCel(std::string_view variable, Steps steps);
 
   bool operator==(const FieldPath& other) const = default;
 

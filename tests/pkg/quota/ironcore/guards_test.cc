@@ -11,23 +11,33 @@ namespace quota::ironcore::guards_test {
 namespace {
 
 const Restated kMachines = {
+    "object.?spec != oldObject.?spec && ("
     "object.?spec.?machineClassRef.?name != oldObject.?spec.?machineClassRef.?name || "
-    "object.?status.?state != oldObject.?status.?state",
+    "[object, oldObject].exists(o, type(o.?spec.?machineClassRef.orValue({})) != map || "
+    "type(o.?spec.orValue({})) != map)) || object.?status != oldObject.?status && ("
+    "object.?status.?state != oldObject.?status.?state || "
+    "[object, oldObject].exists(o, type(o.?status.orValue({})) != map))",
     [](const json::Value& object, const json::Value& old) {
       return Differ(object, old, {"spec", "machineClassRef", "name"}) ||
              Differ(object, old, {"status", "state"});
     }};
 
 const Restated kVolumes = {
+    "object.?spec != oldObject.?spec && ("
     "object.?spec.?resources.?storage != oldObject.?spec.?resources.?storage || "
-    "object.?spec.?volumeClassRef.?name != oldObject.?spec.?volumeClassRef.?name",
+    "object.?spec.?volumeClassRef.?name != oldObject.?spec.?volumeClassRef.?name || "
+    "[object, oldObject].exists(o, type(o.?spec.?resources.orValue({})) != map || "
+    "type(o.?spec.?volumeClassRef.orValue({})) != map || type(o.?spec.orValue({})) != map))",
     [](const json::Value& object, const json::Value& old) {
       return Differ(object, old, {"spec", "resources", "storage"}) ||
              Differ(object, old, {"spec", "volumeClassRef", "name"});
     }};
 
 const Restated kBuckets = {
-    "object.?spec.?bucketClassRef.?name != oldObject.?spec.?bucketClassRef.?name",
+    "object.?spec != oldObject.?spec && ("
+    "object.?spec.?bucketClassRef.?name != oldObject.?spec.?bucketClassRef.?name || "
+    "[object, oldObject].exists(o, type(o.?spec.?bucketClassRef.orValue({})) != map || "
+    "type(o.?spec.orValue({})) != map))",
     [](const json::Value& object, const json::Value& old) {
       return Differ(object, old, {"spec", "bucketClassRef", "name"});
     }};

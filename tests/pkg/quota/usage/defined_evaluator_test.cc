@@ -535,8 +535,36 @@ TEST_CASE("defined evaluator: it owns its names and says what it reads", "[usage
   CHECK(evaluator.guard.updates);
   CHECK(
       evaluator.guard.update_condition ==
+      "object.?spec != oldObject.?spec && ("
       "object.?spec.?a != oldObject.?spec.?a || object.?spec.?b != oldObject.?spec.?b || "
-      "object.?spec.?list != oldObject.?spec.?list || object.?spec.?tier != oldObject.?spec.?tier");
+      "object.?spec.?list != oldObject.?spec.?list || object.?spec.?tier != oldObject.?spec.?tier "
+      "|| [object, oldObject].exists(o, type(o.?spec.orValue({})) != map))");
+}
+
+// Evaluated by a real API server in tests/e2e/usage_definition_test.cc.
+TEST_CASE("defined evaluator: a condition holds if what should be an object is none", "[usage]") {
+  const auto condition_of = [](const std::string& paths) {
+    return EvaluatorOf(Defined(R"("usage":[)" + paths + "]")).guard.update_condition;
+  };
+  CHECK(condition_of(R"({"name":"acme.io/a","path":".spec.a.b['c-d'].e"},
+                        {"name":"acme.io/b","path":".spec.a.list[*].b"},
+                        {"name":"acme.io/c","path":".data['x.y']"})") ==
+        "object.?data != oldObject.?data && ("
+        "object.?data[?'x.y'] != oldObject.?data[?'x.y'] || "
+        "[object, oldObject].exists(o, type(o.?data.orValue({})) != map)) || "
+        "object.?spec != oldObject.?spec && ("
+        "object.?spec.?a.?b[?'c-d'].?e != oldObject.?spec.?a.?b[?'c-d'].?e || "
+        "object.?spec.?a.?list != oldObject.?spec.?a.?list || "
+        "[object, oldObject].exists(o, type(o.?spec.?a.?b.orValue({})) != map || "
+        "type(o.?spec.?a.?b[?'c-d'].orValue({})) != map || "
+        "type(o.?spec.?a.orValue({})) != map || type(o.?spec.orValue({})) != map))");
+  CHECK(condition_of(R"({"name":"acme.io/a","path":".size"},
+                        {"name":"acme.io/b","path":".sizes[*].b"})") ==
+        "object.?size != oldObject.?size || object.?sizes != oldObject.?sizes");
+  // A change of anything there is a change.
+  CHECK(condition_of(R"({"name":"acme.io/a","path":".spec"},
+                        {"name":"acme.io/b","path":".spec.a"})") ==
+        "object.?spec != oldObject.?spec");
 }
 
 TEST_CASE("defined evaluator: a field of the spec may be one that scale changes", "[usage]") {
@@ -603,8 +631,11 @@ TEST_CASE("defined evaluator: what only the subresource status may say is refuse
   const UsageDefinition not_in = Defined(R"("usage":[{"name":"acme.io/n","path":".spec.n"}],
       "countsWhile":{"path":".status.phase","notIn":["Failed","Done"],"statusSubresourceOnly":true})");
   CHECK(EvaluatorOf(not_in).guard.update_condition ==
-        "object.?spec.?n != oldObject.?spec.?n || object.?status.?phase != "
-        "oldObject.?status.?phase");
+        "object.?spec != oldObject.?spec && (object.?spec.?n != oldObject.?spec.?n || "
+        "[object, oldObject].exists(o, type(o.?spec.orValue({})) != map)) || "
+        "object.?status != oldObject.?status && (object.?status.?phase != "
+        "oldObject.?status.?phase || "
+        "[object, oldObject].exists(o, type(o.?status.orValue({})) != map))");
   const std::string failed = R"({"spec":{"n":7},"status":{"phase":"Failed"}})";
   const std::string done = R"({"spec":{"n":7},"status":{"phase":"Done"}})";
   const std::string runs = R"({"spec":{"n":5},"status":{"phase":"Ready"}})";

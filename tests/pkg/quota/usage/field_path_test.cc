@@ -54,8 +54,8 @@ TEST_CASE("field path: what is accepted", "[usage]") {
     const FieldPath path = Path(example.text);
     CHECK(path.ToString() == example.shown);
     CHECK(path.Projected() == example.projected);
-    CHECK(path.ToCel("object") == "object" + example.cel);
-    CHECK(path.ToCel("oldObject") == "oldObject" + example.cel);
+    CHECK(FieldPath::ToCel("object", path.Named()) == "object" + example.cel);
+    CHECK(FieldPath::ToCel("oldObject", path.Named()) == "oldObject" + example.cel);
     CHECK(path.HasEach() == (example.text.find("[*]") != std::string_view::npos));
   }
 }
