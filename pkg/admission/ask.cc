@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace admission {
@@ -27,11 +28,19 @@ quota::Uid UidOf(const Review& review) {
   return quota::Uid::FromText(review.uid);
 }
 
-// What cannot be counted of the object cannot be counted of the stored one either.
+// The names that the flaws of an object concern. Empty: there are none, or they concern all.
+std::vector<std::string> FlawedNames(const quota::ObjectFacts& facts) {
+  std::vector<std::string> names;
+  std::ranges::set_union(facts.now.unread, facts.ignored, std::back_inserter(names));
+  return names;
+}
+
+// What cannot be counted of the object cannot be counted of the stored one either. The texts of
+// flaws that have names tell only the first one, and where it is.
 bool IsNoWorse(const quota::ObjectFacts& stored, const quota::ObjectFacts& requested) {
-  const auto& unread = requested.now.unread;
-  if (!std::ranges::includes(stored.now.unread, unread)) return false;
-  return stored.flaw == requested.flaw || !unread.empty();
+  const std::vector<std::string> names = FlawedNames(requested);
+  if (names.empty()) return stored.flaw == requested.flaw;
+  return std::ranges::includes(FlawedNames(stored), names);
 }
 
 std::string_view VersionOf(const json::Value& object) {
@@ -133,7 +142,8 @@ base::Result<void> Ask::Resolve() {
   request_.unknown = std::move(after->unknown);
   flaw_ = facts.flaw;
   // What cannot be read of an object concerns its own names only.
-  if (!facts.now.unread.empty() && !LimitsUnread()) flaw_.clear();
+  const std::vector<std::string> flawed = FlawedNames(facts);
+  if (!flawed.empty() && !LimitsAny(flawed)) flaw_.clear();
   if (!reading_->before) return {};
   const quota::ObjectFacts& old_facts = *reading_->before;
   auto before = source_.objects->SubjectOf(evaluator, review_.ns, old_facts);
@@ -146,12 +156,12 @@ base::Result<void> Ask::Resolve() {
 }
 
 // Quotas that only warn or audit do not matter beside one that refuses.
-bool Ask::LimitsUnread() const {
+bool Ask::LimitsAny(const std::vector<std::string>& names) const {
   const std::vector<const quota::Quota*> quotas = Quotas();
   const bool any_refuses = std::ranges::any_of(quotas, [](const auto* q) { return MayRefuse(*q); });
   const auto limits = [&](const quota::Quota* quota) {
     if (any_refuses && !MayRefuse(*quota)) return false;
-    return std::ranges::any_of(reading_->after.now.unread, [&](const std::string& name) {
+    return std::ranges::any_of(names, [&](const std::string& name) {
       return quota->hard.Find(name) != nullptr || quota->status.hard.Find(name) != nullptr;
     });
   };
@@ -170,10 +180,10 @@ void Ask::LookAgain() {
         .names = std::move(names)};
   };
   // The client tries again, and is told then what cannot be read.
-  const std::vector<std::string>& unread = reading_->after.now.unread;
+  std::vector<std::string> flawed = FlawedNames(reading_->after);
   const bool as_before = reading_->before && IsNoWorse(*reading_->before, reading_->after);
-  if (flaw_.empty() && !unread.empty() && !as_before && LimitsUnread()) {
-    request_.unknown = just_limited(unread);
+  if (flaw_.empty() && !flawed.empty() && !as_before && LimitsAny(flawed)) {
+    request_.unknown = just_limited(std::move(flawed));
   }
   if (!reading_->under) return;
   // The client tries again. It needs a quota that gets a name in the moment in which an object with

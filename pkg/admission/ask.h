@@ -70,8 +70,8 @@ class Ask {
   Ask(QuotaSource& source, const Review& review);
   // The names that its quotas limit, or will limit once their status is written.
   [[nodiscard]] Names LimitedNames() const;
-  // True if its quotas limit a name under which the object uses an unknown amount.
-  [[nodiscard]] bool LimitsUnread() const;
+  // True if its quotas limit one of the names.
+  [[nodiscard]] bool LimitsAny(const std::vector<std::string>& names) const;
   [[nodiscard]] base::Result<Reading> ReadObjects(base::WallTime now) const;
   base::Result<void> Resolve();
 

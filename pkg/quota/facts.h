@@ -80,6 +80,10 @@ struct ObjectFacts {
   // nothing, or is unknown under the names in Facts::unread. "" if everything counts. Admission
   // refuses requests that would create one.
   std::string flaw = {};
+  // Names under which invalid amounts count as nothing, for admission: a request is refused for it
+  // only if a quota limits one. Sorted, each name once. A flaw without names, here or in
+  // Facts::unread, is refused whatever is limited.
+  std::vector<std::string> ignored = {};
   // Some names that no quota limits were not read (ReadOptions::limited).
   bool left_out = false;
 };

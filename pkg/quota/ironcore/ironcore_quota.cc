@@ -16,8 +16,11 @@ constexpr const char* kVersion = "v1alpha1";
 Evaluator EvaluatorOf(std::string_view text) {
   const auto object = config::ParseYaml(text);
   CHECK(object) << object.error().message;
-  const auto definition = usage::ParseUsageDefinition(*object, usage::Names::kAny);
+  auto definition = usage::ParseUsageDefinition(*object, usage::Names::kAny);
   CHECK(definition) << definition.error().message;
+  // ironcore's plugin computes the usage of an object, and refuses it, whatever is limited.
+  CHECK(definition->invalid == usage::InvalidAmount::kIgnore) << definition->name;
+  definition->invalid = usage::InvalidAmount::kRefuse;
   Evaluator evaluator = usage::EvaluatorOf(*definition);
   evaluator.version = kVersion;
   evaluator.guard.subresources.clear();  // no kind of ironcore has `scale`

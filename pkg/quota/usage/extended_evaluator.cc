@@ -42,7 +42,10 @@ base::Result<ObjectFacts> Together(const Evaluator& built_in, base::Result<Objec
   const std::string count = CountName(built_in.resource);
   const bool ended = HasEnded(built_in, facts->now);
   AddTo(facts->now, defined->now, count, ended);
-  if (facts->flaw.empty() && !ended) facts->flaw = defined->flaw;
+  if (!ended) {
+    if (facts->flaw.empty()) facts->flaw = defined->flaw;
+    facts->ignored = Merged(facts->ignored, defined->ignored);
+  }
   if (facts->later) {
     Facts& later = facts->later->facts;
     const bool will_have_ended = HasEnded(built_in, later);
@@ -52,12 +55,12 @@ base::Result<ObjectFacts> Together(const Evaluator& built_in, base::Result<Objec
   return facts;
 }
 
-// A flaw without unread names is refused whatever is limited, also beside one with such names.
+// A flaw without names is refused whatever is limited, also beside one with names.
 base::Result<ObjectFacts> TogetherToAdmit(const Evaluator& built_in,
                                           base::Result<ObjectFacts> facts,
                                           const base::Result<ObjectFacts>& defined) {
   const auto refused_by = [](const base::Result<ObjectFacts>& one) {
-    return one && one->now.unread.empty() ? one->flaw : "";
+    return one && one->now.unread.empty() && one->ignored.empty() ? one->flaw : "";
   };
   std::string refused = refused_by(facts);
   if (refused.empty()) refused = refused_by(defined);
@@ -65,6 +68,7 @@ base::Result<ObjectFacts> TogetherToAdmit(const Evaluator& built_in,
   if (together && !refused.empty()) {
     together->flaw = std::move(refused);
     together->now.unread.clear();
+    together->ignored.clear();
   }
   return together;
 }

@@ -244,8 +244,9 @@ ObjectFacts FactsIn(const UsageDefinition& definition, const std::string& count_
   ObjectFacts facts;
   const auto add_unknown = [&](const std::string& name, const base::Error& why) {
     if (facts.flaw.empty()) facts.flaw = why.message;
-    const bool ignored = definition.invalid == InvalidAmount::kIgnore;
+    const bool ignored = definition.invalid != InvalidAmount::kUnknown;
     if (!ignored) facts.now.unread.push_back(name);
+    if (definition.invalid == InvalidAmount::kIgnore) facts.ignored.push_back(name);
     if (reasons != nullptr) (ignored ? reasons->ignored : reasons->unknown)[name] = why.message;
   };
   facts.now.usage.Set(count_name, Quantity::FromInt(1));
@@ -281,6 +282,7 @@ ObjectFacts FactsIn(const UsageDefinition& definition, const std::string& count_
     }
   }
   std::ranges::sort(facts.now.unread);
+  std::ranges::sort(facts.ignored);
   return facts;
 }
 
@@ -304,6 +306,7 @@ ObjectFacts ObjectUsage::FactsToAdmit(const json::Value& object, const json::Val
   if (std::string claim = ClaimIn(definition_, object, trusted); !claim.empty()) {
     facts.flaw = std::move(claim);
     facts.now.unread.clear();  // refused whatever is limited
+    facts.ignored.clear();
   }
   return facts;
 }

@@ -25,7 +25,7 @@ std::size_t MostElements(const UsageDefinition& definition);
 struct Explanation {
   using Reasons = std::map<std::string, std::string, std::less<>>;
   Reasons unknown;  // why, by each name of Facts::unread
-  Reasons ignored;  // why nothing counts, by name: InvalidAmount::kIgnore
+  Reasons ignored;  // why nothing counts, by name
   // The state in which it uses nothing by countsWhile: "status.phase is Released"; "" if it counts.
   std::string idle;
 };

@@ -61,8 +61,12 @@ struct CountsWhile {
 };
 
 // What a stored object uses whose amount is missing without a default, or cannot be read. It cannot
-// be created.
-enum class InvalidAmount : std::uint8_t { kUnknown, kIgnore };
+// be created if a quota limits its name.
+enum class InvalidAmount : std::uint8_t {
+  kUnknown,
+  kIgnore,  // nothing
+  kRefuse,  // nothing; it cannot be created whatever is limited. Only the program itself says so.
+};
 
 // A scope that matches by the value of a field.
 struct ScopeOfField {

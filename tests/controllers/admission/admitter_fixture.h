@@ -19,11 +19,22 @@ namespace fixture {
 inline const api::GroupVersionResource kThings{"", "v1", "things"};
 
 // A thing uses one of "things", and the cpu of its spec, {"cpu":"2"}. A negative cpu counts as
-// nothing, and a text is unknown. One with {"many":true} is read as if it had very many names.
+// nothing, and a text is unknown. One with {"many":true} is read as if it had very many names. If
+// other members of {"sizes":{"a":"?"}} are no amounts, these count as nothing.
 inline base::Result<quota::ObjectFacts> FactsOfThing(const json::Value& object,
                                                      const quota::ReadOptions& options) {
   quota::ObjectFacts facts;
   facts.now.usage.Set("things", quota::Quantity::FromInt(1));
+  if (const json::Value* sizes = object.At({"spec", "sizes"})) {
+    for (const auto& [name, size] : *sizes->AsObject()) {
+      if (const auto amount = quota::Quantity::Parse(*size.AsString())) {
+        facts.now.usage.Set(name, *amount);
+        continue;
+      }
+      if (facts.flaw.empty()) facts.flaw = "spec.sizes[" + name + "]: is no amount";
+      facts.ignored.push_back(name);
+    }
+  }
   const std::string cpu(object.StringAt({"spec", "cpu"}));
   if (cpu.empty()) return facts;
   if (object.At({"spec", "many"}) != nullptr && options.limited && !options.limited("cpu")) {
@@ -51,17 +62,20 @@ inline quota::QuotaApi ThingsApi() {
                       .object_counter = nullptr,
                       .counted_resource = nullptr,
                       .fields = quota::QuotaFields()};
-  api.evaluators.Put(
-      {.resource = {"", "things"},
-       .owns = [](std::string_view name) { return name == "things" || name == "cpu"; },
-       .fields = {"spec.cpu"},
-       .scopes = {},
-       .facts_of = FactsOfThing,
-       .guard = {.updates = true,
-                 .update_condition = "",
-                 .subresources = {"resize"},
-                 .fields = {"spec.extra"},
-                 .constraints = nullptr}});
+  api.evaluators.Put({.resource = {"", "things"},
+                      .owns =
+                          [](std::string_view name) {
+                            return name == "things" || name == "cpu" || name == "disk" ||
+                                   name == "iops";
+                          },
+                      .fields = {"spec.cpu", "spec.sizes"},
+                      .scopes = {},
+                      .facts_of = FactsOfThing,
+                      .guard = {.updates = true,
+                                .update_condition = "",
+                                .subresources = {"resize"},
+                                .fields = {"spec.extra"},
+                                .constraints = nullptr}});
   return api;
 }
 

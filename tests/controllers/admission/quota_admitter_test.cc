@@ -109,6 +109,61 @@ TEST_CASE("quota admitter: an amount that cannot be read is refused unless it is
   CHECK(f.Used("q") == "things=2");
 }
 
+json::Value Sized(json::Value thing, const json::Object& sizes) {
+  thing.Make({"spec", "sizes"}) = sizes;
+  return thing;
+}
+
+TEST_CASE("quota admitter: an ignored amount is refused by its name, whatever else is wrong",
+          "[admission]") {
+  AdmitterFixture f;
+  f.cluster.Put(kThings, Sized(Thing("s"), {{"disk", "?"}, {"iops", "50"}}));
+  const json::Value stored = *f.cluster.Find(kThings, "team-a", "s");
+  const auto update = [&](const json::Object& sizes) {
+    Review review = Update(stored, "");
+    review.object = Sized(std::move(review.object), sizes);
+    return f.Get(std::move(review));
+  };
+  Review creation = Create("new");
+  creation.object = Sized(std::move(creation.object), {{"disk", "?"}});
+  f.PutQuota("q", {{"iops", "90"}});
+  SECTION("a limited name") {
+    CHECK(f.Used("q") == "iops=50");
+    const Answer worse = update({{"disk", "?"}, {"iops", "?"}});
+    CHECK(worse.kind == Kind::kRefused);
+    CHECK(worse.message == "it cannot be counted: spec.sizes[disk]: is no amount");
+    CHECK(update({{"disk", "1"}, {"iops", "?"}}).kind == Kind::kRefused);
+    CHECK(update({{"disk", "??"}, {"iops", "40"}}).kind == Kind::kAllowed);
+  }
+  SECTION("a name that no quota limits") {
+    CHECK(f.Get(creation).kind == Kind::kAllowed);
+    CHECK(update({{"disk", "!"}, {"iops", "50"}}).kind == Kind::kAllowed);
+  }
+  SECTION("a name is limited while the request waits") {
+    f.FailWrites("q", {.code = base::ErrorCode::kUnavailable, .message = "down"});
+    creation.object.Make({"spec", "sizes", "iops"}) = "1";
+    f.Ask(creation);
+    f.RunFor(std::chrono::milliseconds(10));
+    REQUIRE_FALSE(f.answers.back().has_value());
+    json::Value grown = MakeQuota("q", {{"iops", "90"}, {"disk", "9"}});
+    grown.Make({"status"}) = json::Object{{"hard", json::Object{{"iops", "90"}, {"disk", "9"}}},
+                                          {"used", json::Object{{"iops", "50"}, {"disk", "0"}}}};
+    f.cluster.Put(kQuotas, grown);
+    f.cluster.fault = nullptr;
+    f.RunFor(std::chrono::seconds(3));
+    REQUIRE(f.answers.back().has_value());
+    CHECK(f.answers.back()->code == 503);
+    CHECK(f.Get(creation).code == 403);
+  }
+  SECTION("one of two is mended") {
+    f.cluster.Put(kThings, Sized(Thing("u"), {{"disk", "?"}, {"iops", "?"}}));
+    f.RunFor(std::chrono::milliseconds(500));
+    Review mends = Update(*f.cluster.Find(kThings, "team-a", "u"), "");
+    mends.object = Sized(std::move(mends.object), {{"disk", "5"}, {"iops", "?"}});
+    CHECK(f.Get(mends).kind == Kind::kAllowed);
+  }
+}
+
 TEST_CASE("quota admitter: an object with very many names is read under those of its quotas",
           "[admission]") {
   AdmitterFixture f;
@@ -169,7 +224,7 @@ TEST_CASE("quota admitter: only requests that the guard names are decided", "[ad
   unknown.resource.resource = "others";
   CHECK(f.Get(unknown).kind == Kind::kAllowed);
   CHECK(f.admitter().FieldsOf({"", "things"}) ==
-        std::vector<std::string>{"spec.cpu", "spec.extra"});
+        std::vector<std::string>{"spec.cpu", "spec.extra", "spec.sizes"});
   CHECK(f.admitter().FieldsOf({"", "others"}).empty());
 }
 

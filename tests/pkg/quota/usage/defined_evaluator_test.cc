@@ -350,6 +350,7 @@ TEST_CASE("defined evaluator: an invalid amount may be ignored, and is a flaw", 
                                           "}]");
   const ObjectFacts facts = FactsOf(ignores, R"({"spec":{"a":-1,"b":2}})");
   CHECK(facts.flaw == "spec.a: must not be negative");
+  CHECK(facts.ignored == std::vector<std::string>{"acme.io/a", "acme.io/c"});
   CHECK(facts.now.unread.empty());
   CHECK(facts.now.classes.empty());
   CHECK(facts.now.usage == List({{"count/boxes.acme.io", "1"}, {"acme.io/b", "2"}}));
