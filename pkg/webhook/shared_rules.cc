@@ -52,8 +52,11 @@ std::vector<std::string> QuotaApisIn(std::string_view together) {
   return quota_apis;
 }
 
-bool AsksTheSame(const GuardedResource& a, const GuardedResource& b) {
-  return QuestionOf(a) == QuestionOf(b);
+bool AsksFor(const GuardedResource& stored, const GuardedResource& wanted) {
+  GuardedResource question = QuestionOf(stored);
+  const bool about_every_update = stored.updates && stored.update_condition.empty();
+  if (about_every_update && wanted.updates) question.update_condition = wanted.update_condition;
+  return question == QuestionOf(wanted);
 }
 
 std::vector<GuardedResource> Shared(const std::vector<GuardedResource>& rules) {

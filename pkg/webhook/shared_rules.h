@@ -19,8 +19,9 @@ std::string Together(const std::set<std::string>& quota_apis);
 // The quota APIs of such a name.
 std::vector<std::string> QuotaApisIn(std::string_view together);
 
-// True if both ask the same of the same resource, wherever.
-bool AsksTheSame(const GuardedResource& a, const GuardedResource& b);
+// True if the stored rule asks for what the wanted one does, wherever: it asks the same of the same
+// resource, or about every update in place of those with a condition.
+bool AsksFor(const GuardedResource& stored, const GuardedResource& wanted);
 
 // Returns these rules as they shall be stored: those that ask the same as one rule, or each by
 // itself if that one would name too many namespaces.

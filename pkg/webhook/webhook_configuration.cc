@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "pkg/api/names.h"
 #include "pkg/base/base64.h"
@@ -278,6 +280,31 @@ ByQuotaApi Bounded(const std::vector<GuardedResource>& guarded) {
   return apis;
 }
 
+// Conditions are dropped, the largest first, until their webhooks are small enough. Each of these
+// repeats the condition, the CA bundle and names of namespaces.
+void BoundConditions(const ConfigurationOptions& options, std::string_view ca_pem,
+                     ByQuotaApi& apis) {
+  std::vector<std::pair<std::size_t, GuardedResource*>> by_size;
+  std::size_t bytes = 0;
+  for (auto& [quota_api, resources] : apis) {
+    const Callee callee{.options = options, .quota_api = quota_api, .ca_pem = ca_pem};
+    for (GuardedResource& one : resources) {
+      if (!one.updates || one.update_condition.empty()) continue;
+      json::Array webhooks;
+      AddUpdates(callee, one, webhooks);
+      const std::size_t size = json::Write(json::Value(std::move(webhooks))).size();
+      bytes += size;
+      by_size.emplace_back(size, &one);
+    }
+  }
+  std::ranges::stable_sort(by_size, std::greater(), [](const auto& one) { return one.first; });
+  for (const auto& [size, one] : by_size) {
+    if (bytes <= kMostBytesForConditions) return;
+    one->update_condition.clear();
+    bytes -= size;
+  }
+}
+
 bool IsPlainText(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
@@ -344,7 +371,9 @@ json::Value DesiredConfiguration(const ConfigurationOptions& options,
                                  const std::vector<GuardedResource>& guarded,
                                  std::string_view ca_pem) {
   json::Array webhooks;
-  for (const auto& [quota_api, resources] : Bounded(guarded)) {
+  ByQuotaApi apis = Bounded(guarded);
+  BoundConditions(options, ca_pem, apis);
+  for (const auto& [quota_api, resources] : apis) {
     const Callee callee{.options = options, .quota_api = quota_api, .ca_pem = ca_pem};
     std::ranges::move(WebhooksOf(callee, resources), std::back_inserter(webhooks));
   }

@@ -55,6 +55,9 @@ inline constexpr std::size_t kMostLabelKeys = 8;
 // If label keys would need more webhooks than this in all, these select all namespaces: each of
 // them repeats the CA bundle, and the API server compares each request with each.
 inline constexpr std::size_t kMostWebhooksForKeys = 100;
+// If webhooks for conditions would take more bytes than this in all, the largest are left out, and
+// every update of their resources is asked about: etcd takes objects of 1.5 MiB.
+inline constexpr std::size_t kMostBytesForConditions = 512 << 10;
 
 // A resource whose requests must reach us: every CREATE, and these updates.
 struct GuardedResource {

@@ -184,7 +184,7 @@ void WebhookPlan::ForgetUnwanted(const std::vector<GuardedResource>& live) {
 }
 
 // A rule counts only in webhooks that equal the desired ones: another one may call elsewhere, or
-// with another condition.
+// with another condition. One without a condition will do.
 void WebhookPlan::NoticeShown(base::TimePoint now) {
   const auto exempt = options_.configuration.Exempt();
   const json::Value not_exempt = options_.configuration.NotExempt();
@@ -195,7 +195,7 @@ void WebhookPlan::NoticeShown(base::TimePoint now) {
     for (auto& [place, state] : rule.places) {
       const bool shown =
           std::any_of(first, end, [&, &rule = rule, &place = place](const auto& one) {
-            return AsksTheSame(one.second, rule.guarded) && IsIn(one.second.namespaces, place);
+            return AsksFor(one.second, rule.guarded) && IsIn(one.second.namespaces, place);
           });
       if (!shown) state.shown_since.reset();
       if (shown && !state.shown_since) state.shown_since = now;

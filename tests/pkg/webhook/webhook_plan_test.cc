@@ -1,5 +1,9 @@
 #include "pkg/webhook/webhook_plan.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "pkg/http/certificate.h"
 #include "pkg/webhook/certificate_keyring.h"
 #include "pkg/webhook/ownership.h"
@@ -279,6 +283,23 @@ TEST_CASE("webhook plan: a rule with a new condition is not the one that is stor
   REQUIRE(p.Write());
   p.Pass(seconds(1));
   CHECK(p.plan.Stored("core", kSecrets, "team-a"));
+}
+
+TEST_CASE("webhook plan: a rule whose condition is left out for its length is stored",
+          "[admission]") {
+  Planned p;
+  std::vector<GuardedResource> wanted;
+  for (int i = 10; i < 70; ++i) {
+    GuardedResource one = Counted("kind" + std::to_string(i));
+    one.updates = true;
+    one.update_condition = std::to_string(i) + std::string(16'000, 'c');
+    wanted.push_back(std::move(one));
+  }
+  p.Settle(wanted);
+  for (const GuardedResource& one : wanted) CHECK(p.plan.Stored("core", one.resource, "team-a"));
+  CHECK_FALSE(p.plan.Next());
+  const std::vector<GuardedResource> read = p.Guards();
+  CHECK(std::ranges::any_of(read, [](const auto& one) { return one.update_condition.empty(); }));
 }
 
 TEST_CASE("webhook plan: somebody's change is repaired", "[admission]") {
