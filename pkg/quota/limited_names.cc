@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/quota/scope.h"
+
 namespace quota {
 namespace {
 
@@ -38,8 +40,9 @@ void Cut(std::string& name) {
   name.shrink_to_fit();
 }
 
-void CutValues(std::vector<Attribute>& attributes) {
-  for (auto& [scope, value] : attributes) Cut(value);
+void KeepValues(std::vector<Attribute>& attributes) {
+  for (auto& [scope, value] : attributes) KeepScopeValue(value);
+  std::ranges::sort(attributes);
 }
 
 // What is left of LimitedNames::kSpareBytes.
@@ -87,8 +90,8 @@ LimitedNames::LeftOut LimitedNames::Bound(ObjectFacts& facts, const ClassTable* 
 }
 
 void LimitedNames::BoundOne(Facts& facts, const ClassTable* classes, LeftOut& left_out) const {
-  CutValues(facts.attributes);
-  for (Part& part : facts.parts) CutValues(part.attributes);
+  KeepValues(facts.attributes);
+  for (Part& part : facts.parts) KeepValues(part.attributes);
   for (ClassUnits& units : facts.classes) Cut(units.name);
   Spare spare;
   const auto bound = [&](ResourceList& usage) {

@@ -50,7 +50,7 @@ class LimitedNames {
   };
   // Leaves out of `facts` what is beyond kSpareBytes and that no quota limits. A class is limited
   // if it uses a limited name, by `classes` (null: unknown). References to objects that are too
-  // long to name one are cut.
+  // long to name one are cut, and long values of scopes are replaced by digests.
   LeftOut Bound(ObjectFacts& facts, const ClassTable* classes) const;
 
  private:

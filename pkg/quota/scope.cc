@@ -1,16 +1,50 @@
 #include "pkg/quota/scope.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <random>
+#include <string_view>
+
+#include "pkg/quota/hash.h"
 
 namespace quota {
 namespace {
+
+constexpr char kNoText = '\xff';          // in no UTF-8
+constexpr std::size_t kDigestBytes = 15;  // a std::string has them in place
+
+std::uint64_t DigestSeed() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+// The seeds are random, so strangers cannot choose values with the same digest.
+std::string DigestOf(std::string_view value) {
+  static const std::array<std::uint64_t, 2> seeds = {DigestSeed(), DigestSeed()};
+  std::array<std::uint64_t, 2> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = HashText(value, seeds[i]);
+  std::string digest(kDigestBytes, kNoText);
+  std::memcpy(digest.data() + 1, words.data(), kDigestBytes - 1);
+  return digest;
+}
+
+// `held` is of an object, whole or as it is kept; `listed` of a selector.
+bool IsSameValue(const std::string& held, const std::string& listed) {
+  if (held == listed) return true;
+  const bool may_be_digest =
+      listed.size() > kLongestScopeValue && held.size() == kDigestBytes && held.front() == kNoText;
+  return may_be_digest && held == DigestOf(listed);
+}
 
 bool Holds(const ScopeRequirement& requirement, const std::vector<Attribute>& attributes) {
   const auto in_scope = [&](const Attribute& attribute) {
     return attribute.first == requirement.scope;
   };
   const auto listed = [&](const Attribute& attribute) {
-    return std::ranges::find(requirement.values, attribute.second) != requirement.values.end();
+    return std::ranges::any_of(requirement.values, [&](const std::string& value) {
+      return IsSameValue(attribute.second, value);
+    });
   };
   switch (requirement.op) {
     case ScopeOperator::kExists:
@@ -31,6 +65,10 @@ bool Holds(const ScopeRequirement& requirement, const std::vector<Attribute>& at
 }
 
 }  // namespace
+
+void KeepScopeValue(std::string& value) {
+  if (value.size() > kLongestScopeValue) DigestOf(value).swap(value);  // frees the memory
+}
 
 // Values are compared as they are. Upstream turns them into label selectors, where a class name
 // that is not a valid label value (longer than 63 characters) fails every comparison and leaves

@@ -3,6 +3,7 @@
 // A quota's scopes: predicates over an object's attributes (kubernetes v1.36.3,
 // pkg/quota/v1/evaluator/core/pods.go). Values; any thread.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,6 +14,13 @@
 namespace quota {
 
 enum class ScopeOperator : std::uint8_t { kIn, kNotIn, kExists, kDoesNotExist };
+
+// A value that is kept of an object has at most so many bytes. In place of a longer one its digest
+// is kept: who creates an object chooses the value, and it is only compared.
+inline constexpr std::size_t kLongestScopeValue = 63;
+// Makes the value one that is kept. The digest has 15 bytes, the first of which is in no text. It
+// differs between processes.
+void KeepScopeValue(std::string& value);
 
 // One expression. An entry of spec.scopes is one with kExists.
 struct ScopeRequirement {

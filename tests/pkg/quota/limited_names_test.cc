@@ -8,6 +8,7 @@
 #include "pkg/quota/facts_pool.h"
 #include "pkg/quota/ironcore/ironcore_quota.h"
 #include "pkg/quota/karmada/karmada_quota.h"
+#include "pkg/quota/scope.h"
 #include "tests/pkg/quota/nasty_objects.h"
 #include "tests/pkg/quota/quota_testing.h"
 
@@ -90,8 +91,35 @@ TEST_CASE("limited names: parts and facts to come are bounded, too", "[quota]") 
     CHECK(HeapBytes(*one) < 4 * LimitedNames::kSpareBytes);
     CHECK(one->parts[0].usage.size() < 20);
     CHECK(one->parts[0].usage.Find("requests.example.com/r99") != nullptr);
-    CHECK(one->parts[0].attributes[0].second.size() < 300);
+    CHECK(one->parts[0].attributes[0].second.size() <= kLongestScopeValue);
   }
+}
+
+TEST_CASE("limited names: a long value of a scope is kept as a digest, and matches", "[quota]") {
+  const std::string at_most(kLongestScopeValue, 'v');
+  const std::string longer(kLongestScopeValue + 1, 'v');
+  const auto kept = [](const std::string& value) {
+    ObjectFacts facts;
+    facts.now.attributes = {{"example.com/a", value}, {"example.com/b", value}};
+    facts.now.parts.push_back({.usage = {}, .attributes = {{"example.com/a", value}}});
+    CHECK_FALSE(LimitedNames().Bound(facts, nullptr).any());
+    CHECK(std::ranges::is_sorted(facts.now.attributes));
+    CHECK(facts.now.parts[0].attributes[0] == facts.now.attributes[0]);
+    return facts.now.attributes;
+  };
+  const auto matches = [](const std::vector<Attribute>& attributes, const std::string& value) {
+    return Matches({{.scope = "example.com/b", .op = ScopeOperator::kIn, .values = {"x", value}}},
+                   attributes, {"example.com/b"});
+  };
+  CHECK(kept(at_most)[0].second == at_most);
+  CHECK(matches(kept(at_most), at_most));
+  CHECK(kept(longer)[0].second.size() <= 15);
+  CHECK(matches(kept(longer), longer));
+  CHECK(matches({{"example.com/b", longer}}, longer));  // as at admission
+  CHECK_FALSE(matches(kept(longer), longer + "v"));
+  CHECK_FALSE(matches(kept(longer), "v"));
+  // The digest of one is no other object's value.
+  CHECK_FALSE(matches(kept(longer), kept(longer)[0].second + "v"));
 }
 
 TEST_CASE("limited names: classes that use a limited name are kept", "[quota]") {
