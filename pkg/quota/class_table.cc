@@ -96,15 +96,15 @@ std::string ClassTable::Title(std::string_view name) const {
 
 base::Result<ResourceList> ClassTable::Resolve(const Facts& facts,
                                                const std::vector<std::string>* names) const {
-  const auto matters = [&](const std::string& name) {
-    return std::ranges::find(*names, name) != names->end();
-  };
   for (const ClassUnits& units : facts.classes) {
     const std::optional<UnknownUsage> unknown = UnknownOf(units.name);
     if (!unknown) continue;
     // Unknown usage matters only under the names that the caller asks for.
+    const auto is_unknown = [&](const std::string& name) {
+      return std::ranges::binary_search(unknown->names, name);
+    };
     const bool hidden =
-        names == nullptr || unknown->names.empty() || std::ranges::any_of(unknown->names, matters);
+        names == nullptr || unknown->names.empty() || std::ranges::any_of(*names, is_unknown);
     if (hidden) return unknown->why;
   }
   std::optional<UnknownUsage> ignored;

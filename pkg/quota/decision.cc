@@ -74,7 +74,7 @@ Names NamesAtStake(const Request& request, const Quota& quota) {
 bool IsUnknown(const Request& request, const std::string& name) {
   if (!request.unknown) return false;
   const Names& unknown = request.unknown->names;
-  if (!unknown.empty()) return std::ranges::find(unknown, name) != unknown.end();
+  if (!unknown.empty()) return std::ranges::binary_search(unknown, name);
   return request.evaluator->classes && request.evaluator->classes->concerns(name);
 }
 
