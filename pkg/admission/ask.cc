@@ -43,6 +43,17 @@ bool IsNoWorse(const quota::ObjectFacts& stored, const quota::ObjectFacts& reque
   return std::ranges::includes(FlawedNames(stored), names);
 }
 
+// Counts what is under way.
+struct CountOne {
+  explicit CountOne(std::size_t& count) : count_(count) { ++count_; }
+  ~CountOne() { --count_; }
+  CountOne(const CountOne&) = delete;
+  CountOne& operator=(const CountOne&) = delete;
+
+ private:
+  std::size_t& count_;
+};
+
 std::string_view VersionOf(const json::Value& object) {
   return object.StringAt({"metadata", "resourceVersion"});
 }
@@ -200,18 +211,28 @@ bool Ask::LacksClass() {
   return quota::DependsOnUnknown(request_, Quotas());
 }
 
+// With one class that does not exist the usage is unknown, so the others do not matter.
 base::Task<base::Result<void>> Ask::ReadClasses(base::TimePoint deadline) {
   if (!LacksClass()) co_return base::Result<void>();
   classes_read_ = true;
   const quota::Evaluator& evaluator = *request_.evaluator;
+  if (source_.class_reads >= kMostClassReads) {
+    co_return base::Error{.code = base::ErrorCode::kUnavailable,
+                          .message = "too many requests wait for a " + evaluator.classes->called};
+  }
+  const CountOne count(source_.class_reads);
   quota::ClassTable live(evaluator.classes->missing, evaluator.classes->called);
   for (const quota::ClassUnits& units : reading_->after.now.classes) {
-    auto usage = co_await source_.objects->ReadClass(evaluator, units.name, deadline);
-    if (usage) {
-      live.Set(units.name, std::move(*usage));
-    } else if (!usage.error().Is(base::ErrorCode::kNotFound)) {
-      co_return usage.error().Wrap("read " + evaluator.classes->called + " " + units.name);
+    const quota::ClassTable* known = source_.objects->ClassesOf(evaluator);
+    if (known != nullptr && known->Has(units.name)) {
+      live.Take(*known, units.name);
+      continue;
     }
+    auto usage = co_await source_.objects->ReadClass(evaluator, units.name, deadline);
+    if (!usage && usage.error().Is(base::ErrorCode::kNotFound)) break;
+    if (!usage)
+      co_return usage.error().Wrap("read " + evaluator.classes->called + " " + units.name);
+    live.Set(units.name, std::move(*usage));
   }
   request_.unknown.reset();
   request_.after.usage = live.ResolveKnown(reading_->after.now, request_.unknown);

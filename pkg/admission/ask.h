@@ -24,6 +24,10 @@
 
 namespace admission {
 
+// Anybody can name classes that do not exist, and each review that does so reads one or more. So at
+// most this many reviews of one quota API read classes at the same time.
+inline constexpr std::size_t kMostClassReads = 64;
+
 class Ask {
  public:
   // Returns null if quotas of this quota API never limit such a request. `source` must be open, and
@@ -50,7 +54,8 @@ class Ask {
   void LookAgain();
   // True if the answer depends on a class that the watch has not shown and that was not read yet.
   [[nodiscard]] bool LacksClass();
-  // Reads the classes from the API server if LacksClass().
+  // Reads the classes that are missing from the API server if LacksClass(), up to the first that it
+  // lacks, too. Errors: kUnavailable, also if kMostClassReads reviews do so already.
   base::Task<base::Result<void>> ReadClasses(base::TimePoint deadline);
   // As ObjectBook::ReadScaled(), for the object of the review.
   base::Task<base::Result<std::optional<ScaledObject>>> ReadScaled(base::TimePoint deadline);

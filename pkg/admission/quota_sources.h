@@ -31,6 +31,7 @@ struct QuotaSource {
   QuotaBook* book = nullptr;      // valid while `open`, and while there are asks
   ObjectBook* objects = nullptr;  // the same
   std::size_t asks = 0;           // reviews that use the books
+  std::size_t class_reads = 0;    // reviews that read classes from the API server
 };
 
 // While it exists, the books of the source stay. REQUIRES: the source is open.

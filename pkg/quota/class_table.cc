@@ -58,6 +58,11 @@ bool ClassTable::Remove(std::string_view name) {
   return true;
 }
 
+void ClassTable::Take(const ClassTable& other, std::string_view name) {
+  const Class& held = other.classes_.find(name)->second;
+  Set(name, held.unreadable ? base::Result<ClassUsage>(*held.unreadable) : held.one);
+}
+
 void ClassTable::BeginSweep() {
   unseen_.emplace();
   for (const auto& [name, entry] : classes_) unseen_->insert(name);

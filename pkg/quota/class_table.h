@@ -54,6 +54,8 @@ class ClassTable {
   // functions that change the table return true if it changed.
   bool Set(std::string_view name, base::Result<ClassUsage> one);
   bool Remove(std::string_view name);
+  // Sets the class to what `other` has of it. REQUIRES: other.Has(name).
+  void Take(const ClassTable& other, std::string_view name);
   // A relist, as in Ledger: classes that are not Set() between the two calls are removed, and
   // EndSweep() returns their names.
   void BeginSweep();

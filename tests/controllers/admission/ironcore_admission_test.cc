@@ -118,6 +118,7 @@ TEST_CASE("ironcore admission: a quota that is created during a write needs the 
   cloud.PutQuota("count", {{kMachineCount, "5"}});
   cloud.cluster.Hold(kMachineClasses);
   bool created = false;
+  std::size_t reads = 1;
   cloud.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
     if (request.verb != "PATCH" || std::exchange(created, true)) return cloud.CountReads(request);
     json::Value young = MakeQuota("young", {{"requests.cpu", "5"}});
@@ -130,6 +131,7 @@ TEST_CASE("ironcore admission: a quota that is created during a write needs the 
     cloud.PutClass("x", "4", "1Gi");
     CHECK(cloud.Ask(Create(Machine("x"))).empty());
     CHECK(cloud.Used("young") == "requests.cpu=4");
+    reads = 0;  // the classes were listed for the new quota
   }
   SECTION("a class that does not exist is read once") {
     CHECK(cloud.Ask(Create(Machine("x"))) ==
@@ -140,7 +142,7 @@ TEST_CASE("ironcore admission: a quota that is created during a write needs the 
     CHECK(cloud.Ask(Create(Machine("x"))) == "503 read machine class x: connection refused");
   }
   CHECK(created);
-  CHECK(cloud.class_reads == 1);
+  CHECK(cloud.class_reads == reads);
 }
 
 TEST_CASE("ironcore admission: an invalid capability is refused only if a quota needs it",
