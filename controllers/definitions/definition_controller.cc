@@ -149,7 +149,7 @@ base::Task<void> DefinitionController::Apply() {
 // are in force.
 bool DefinitionController::ApplyOne() {
   checks_.Follow(set_.stored(),
-                 [this](const quota::usage::UsageDefinition& one) { return KindsOf(one); });
+                 [this](const quota::usage::StoredDefinition& one) { return KindsOf(one); });
   judged_.clear();
   for (const auto& [name, stored] : set_.stored()) judged_.emplace(name, stored.version);
   verdicts_ = set_.Judge(hooks_.built_in, [this](const std::string& name) {
@@ -167,30 +167,43 @@ bool DefinitionController::ApplyOne() {
   });
 }
 
-// A version that is served stays, as for every counted kind.
-std::string DefinitionController::VersionOf(const quota::usage::UsageDefinition& definition) const {
-  const api::GroupResource& resource = definition.resource;
-  const auto known = defined_.find(definition.name);
-  const std::string last = known == defined_.end() ? "" : known->second.version;
-  const bool stays = !last.empty() && served_.HasVersion({resource.group, last, resource.resource});
-  const auto served = served_.Find(resource);
-  return stays || !served ? last : served->version;
+// What has no answer yet about its new version reads the former one.
+quota::usage::DefinitionVersions DefinitionController::VersionsOf(
+    const quota::usage::StoredDefinition& stored) const {
+  const std::string& name = stored.definition->name;
+  const auto known = defined_.find(name);
+  quota::usage::DefinitionVersions versions =
+      known == defined_.end() ? quota::usage::DefinitionVersions{} : known->second.versions;
+  const quota::usage::DefinitionVersions wanted = checks_.VersionsFor(name);
+  const bool waits = known != defined_.end() && known->second.definition == stored.definition &&
+                     checks_.IsPending(name);
+  const auto follow = [&](std::string& version, const std::string& other) {
+    if (!other.empty() && (version.empty() || !waits)) version = other;
+  };
+  follow(versions.objects, wanted.objects);
+  follow(versions.of_class, wanted.of_class);
+  return versions;
 }
 
-DefinitionKinds DefinitionController::KindsOf(
-    const quota::usage::UsageDefinition& definition) const {
-  using quota::usage::ServedKind;
-  DefinitionKinds kinds;
-  const api::GroupResource& resource = definition.resource;
-  if (served_.Find(resource)) {
-    kinds.objects = ServedKind{resource.group, VersionOf(definition), served_.KindOf(resource)};
-  }
-  const auto with_class = std::ranges::find_if(
-      definition.amounts, [](const auto& amount) { return amount.of_class.has_value(); });
-  if (with_class == definition.amounts.end()) return kinds;
-  const api::GroupResource& of_class = with_class->of_class->resource;
-  if (const auto served = served_.Find(of_class, ResourceScope::kCluster)) {
-    kinds.of_class = ServedKind{of_class.group, served->version, served_.KindOf(of_class)};
+// The version that was read is the first: it stays, as for every counted kind.
+DefinitionKinds DefinitionController::KindsOf(const quota::usage::StoredDefinition& stored) const {
+  const auto known = defined_.find(stored.definition->name);
+  const quota::usage::DefinitionVersions last =
+      known == defined_.end() ? quota::usage::VersionsIn(stored.status) : known->second.versions;
+  const auto kinds_of = [this](const api::GroupResource& resource, ResourceScope scope,
+                               const std::string& first) {
+    std::vector<quota::usage::ServedKind> kinds;
+    for (const std::string& version : served_.VersionsOf(resource, scope)) {
+      const auto at = version == first ? kinds.begin() : kinds.end();
+      kinds.insert(at, {resource.group, version, served_.KindOf(resource)});
+    }
+    return kinds;
+  };
+  DefinitionKinds kinds{
+      .objects = kinds_of(ResourceOf(stored), ResourceScope::kNamespaced, last.objects),
+      .of_class = {}};
+  if (const auto* of_class = quota::usage::ClassOf(*stored.definition)) {
+    kinds.of_class = kinds_of(of_class->resource, ResourceScope::kCluster, last.of_class);
   }
   return kinds;
 }
@@ -198,13 +211,19 @@ DefinitionKinds DefinitionController::KindsOf(
 bool DefinitionController::Define(const quota::usage::StoredDefinition& stored) {
   const api::GroupResource resource = ResourceOf(stored);
   const auto known = defined_.find(stored.definition->name);
-  Defined now{.definition = *stored.definition, .version = VersionOf(*stored.definition)};
-  if (known != defined_.end() && known->second == now) return false;
-  quota::Evaluator evaluator =
-      quota::usage::EvaluatorOf(*stored.definition, hooks_.built_in(resource), now.version);
+  Defined now{.definition = stored.definition, .versions = VersionsOf(stored)};
+  if (known != defined_.end() && known->second.definition == now.definition &&
+      known->second.versions == now.versions) {
+    return false;
+  }
+  quota::Evaluator evaluator = quota::usage::EvaluatorOf(
+      *stored.definition, hooks_.built_in(resource), now.versions.objects);
+  if (quota::usage::ClassOf(*stored.definition) != nullptr) {
+    evaluator.classes->version = now.versions.of_class;
+  }
   evaluator.revision = ++revision_;
   LOG(INFO) << "usage is defined resource=" << resource.ToString()
-            << " generation=" << stored.generation << " version=" << now.version;
+            << " generation=" << stored.generation << " version=" << now.versions.objects;
   defined_.insert_or_assign(stored.definition->name, std::move(now));
   hooks_.define(resource, std::move(evaluator));
   return true;
@@ -212,7 +231,7 @@ bool DefinitionController::Define(const quota::usage::StoredDefinition& stored) 
 
 void DefinitionController::Undefine(const std::string& name) {
   const auto defined = defined_.find(name);
-  const api::GroupResource resource = defined->second.definition.resource;
+  const api::GroupResource resource = defined->second.definition->resource;
   defined_.erase(defined);
   LOG(INFO) << "usage is not defined any more resource=" << resource.ToString();
   std::optional<quota::Evaluator> evaluator;
@@ -242,13 +261,14 @@ QuotaCondition DefinitionController::ReadyOf(const quota::usage::StoredDefinitio
     ready.reason = kNotCountedYet;
     ready.message = resource.ToString() + " are not listed yet";
     if (use.trouble) ready.message += ": " + use.trouble->message;
+  } else if (std::string lost = checks_.Lost(stored.definition->name); !lost.empty()) {
+    ready.reason = quota::usage::kPathLost;
+    ready.message = "it stays in force, and new objects cannot have one of its paths: " + lost;
   } else {
     ready.holds = true;
     ready.reason = use.watched ? "Counting" : "NotLimited";
     ready.message = use.watched ? "the objects are counted under its names"
                                 : "no quota limits one of its names";
-    const std::string lost = checks_.Lost(stored.definition->name);
-    if (!lost.empty()) ready.message += "; new objects cannot have one of its paths: " + lost;
   }
   return ready;
 }
@@ -266,6 +286,14 @@ json::Value DefinitionController::StatusOf(const std::string& name,
   // Null removes what is not known any more.
   status.Make({"counted"}) =
       use.synced ? json::Value(static_cast<std::uint64_t>(use.objects)) : json::Value();
+  const auto defined = defined_.find(name);
+  const auto versions =
+      defined == defined_.end() ? quota::usage::DefinitionVersions{} : defined->second.versions;
+  const auto said = [](const std::string& version) {
+    return version.empty() ? json::Value() : json::Value(version);
+  };
+  status.Make({"version"}) = said(versions.objects);
+  status.Make({"classVersion"}) = said(versions.of_class);
   return status;
 }
 
@@ -276,9 +304,14 @@ std::optional<base::TimePoint> DefinitionController::DueAt(
     const json::Value* held = stored.status.At({member});
     return (held == nullptr ? json::Value() : *held) == *status.At({member});
   };
-  const bool same_state = same("observedGeneration") && same("conditions");
-  if (same_state && same("counted")) return std::nullopt;
   const auto last = written_.find(name);
+  // A CRD of a former release drops the versions.
+  const bool same_versions = (same("version") && same("classVersion")) ||
+                             (last != written_.end() && !last->second.failed &&
+                              last->second.versions == quota::usage::VersionsIn(status) &&
+                              stored.status.At({"version"}) == nullptr);
+  const bool same_state = same("observedGeneration") && same("conditions") && same_versions;
+  if (same_state && same("counted")) return std::nullopt;
   if (last == written_.end()) return base::TimePoint::min();
   const bool soon = !same_state && !last->second.failed;
   return last->second.at + (soon ? kBetweenStates : kBetweenWrites);
@@ -300,6 +333,7 @@ base::Task<void> DefinitionController::WriteStatus() {
     json::Value status = StatusOf(name, stored);
     const auto due = DueAt(name, stored, status);
     if (!due || *due > now) continue;
+    Written written{.at = now, .versions = quota::usage::VersionsIn(status)};
     json::Value patch = json::Object{{"status", std::move(status)}};
     patch.Make({"metadata", "uid"}) = stored.uid;
     patch.Make({"metadata", "resourceVersion"}) = stored.version;
@@ -310,7 +344,8 @@ base::Task<void> DefinitionController::WriteStatus() {
                                .body = json::Write(patch),
                                .timeout = kWriteTimeout};
     const auto answer = co_await client::DoJson(*context_.client, std::move(request));
-    written_.insert_or_assign(name, Written{.at = now, .failed = !answer});
+    written.failed = !answer;
+    written_.insert_or_assign(name, std::move(written));
     if (!answer && !answer.error().Is(base::ErrorCode::kConflict)) {
       LOG(WARNING) << "the status of a UsageDefinition cannot be written definition=" << name
                    << " error=" << json::Quote(answer.error().message);

@@ -64,9 +64,8 @@ class DefinitionController final : public informers::CollectionSink {
  private:
   // What an evaluator was made from.
   struct Defined {
-    quota::usage::UsageDefinition definition;
-    std::string version;  // of the resource
-    bool operator==(const Defined& other) const = default;
+    quota::usage::SharedDefinition definition;
+    quota::usage::DefinitionVersions versions;
   };
   // Runs until the API server stops serving definitions, or until cancelled.
   base::Task<void> Follow();
@@ -81,9 +80,10 @@ class DefinitionController final : public informers::CollectionSink {
   bool ApplyOne();
   bool Define(const quota::usage::StoredDefinition& stored);
   void Undefine(const std::string& name);
-  // Which version of its resource a definition reads; "": the resource is not served.
-  [[nodiscard]] std::string VersionOf(const quota::usage::UsageDefinition& definition) const;
-  [[nodiscard]] DefinitionKinds KindsOf(const quota::usage::UsageDefinition& definition) const;
+  // Which versions a definition should read.
+  [[nodiscard]] quota::usage::DefinitionVersions VersionsOf(
+      const quota::usage::StoredDefinition& stored) const;
+  [[nodiscard]] DefinitionKinds KindsOf(const quota::usage::StoredDefinition& stored) const;
   // Writes the statuses of the definitions that did not change since Apply(), while it leads.
   base::Task<void> WriteStatus();
   [[nodiscard]] QuotaCondition ReadyOf(const quota::usage::StoredDefinition& stored,
@@ -105,6 +105,7 @@ class DefinitionController final : public informers::CollectionSink {
   struct Written {
     base::TimePoint at;
     bool failed = false;
+    quota::usage::DefinitionVersions versions = {};
   };
   std::map<std::string, Written> written_;  // the last write of each status
   std::uint64_t revision_ = 0;

@@ -13,14 +13,13 @@
 namespace controllers {
 namespace {
 
-using quota::usage::NamedPath;
 using quota::usage::SchemaDocument;
 using quota::usage::StoredDefinition;
 
 constexpr std::chrono::seconds kReadTimeout{5};
 constexpr std::chrono::minutes kIdle{1};
 
-// Reasons of a definition that was in force while its kind was served.
+// Reasons of a definition that was in force, in a status without its versions.
 constexpr std::array<std::string_view, 4> kInForce = {"Counting", "NotLimited", kNotCountedYet,
                                                       "Forbidden"};
 
@@ -30,6 +29,36 @@ base::Duration Longer(base::Duration wait, base::Duration most) {
 
 }  // namespace
 
+const PathChecks::Question* PathChecks::Reading::chosen() const {
+  if (questions.empty()) return nullptr;
+  const auto right = std::ranges::find(questions, "", &Question::wrong);
+  return right == questions.end() ? &questions.front() : &*right;
+}
+
+bool PathChecks::Reading::IsAccepted() const {
+  const Question* const question = chosen();
+  return question == nullptr || question->kind.version == accepted_in;
+}
+
+bool PathChecks::Reading::IsUnknown() const {
+  const Question* const question = chosen();
+  return question != nullptr && !question->known;
+}
+
+bool PathChecks::Check::IsKnown() const {
+  const bool has_class = quota::usage::ClassOf(*definition) != nullptr;
+  return !objects.questions.empty() && !objects.IsUnknown() &&
+         (!has_class || (!of_class.questions.empty() && !of_class.IsUnknown()));
+}
+
+std::string PathChecks::Check::Wrong() const {
+  for (const Reading* reading : {&objects, &of_class}) {
+    const Question* const question = reading->chosen();
+    if (question != nullptr && !question->wrong.empty()) return question->wrong;
+  }
+  return recorded;
+}
+
 PathChecks::PathChecks(client::ApiClient& client, base::Scheduler& scheduler,
                        std::function<void()> changed)
     : client_(client),
@@ -38,18 +67,21 @@ PathChecks::PathChecks(client::ApiClient& client, base::Scheduler& scheduler,
       due_(scheduler.NewAlarm()) {}
 
 PathChecks::Check PathChecks::NewCheck(const StoredDefinition& stored, base::TimePoint now) {
-  Check check{.definition = *stored.definition, .since = now};
+  Check check{.definition = stored.definition, .since = now};
+  if (!quota::usage::IsObserved(stored)) return check;
+  quota::usage::DefinitionVersions versions = quota::usage::VersionsIn(stored.status);
   quota::usage::Verdict recorded = quota::usage::RecordedVerdict(stored);
-  check.accepted = base::IsOneOf(recorded.reason, kInForce);
-  if (recorded.reason == quota::usage::kPathNotInSchema) {
+  check.accepted = !versions.objects.empty() || base::IsOneOf(recorded.reason, kInForce);
+  check.objects.accepted_in = std::move(versions.objects);
+  check.of_class.accepted_in = std::move(versions.of_class);
+  if (!check.accepted && recorded.reason == quota::usage::kPathNotInSchema) {
     check.recorded = std::move(recorded.message);
   }
   return check;
 }
 
-void PathChecks::Follow(
-    const quota::usage::DefinitionSet::Stored& stored,
-    const std::function<DefinitionKinds(const quota::usage::UsageDefinition&)>& kinds_of) {
+void PathChecks::Follow(const quota::usage::DefinitionSet::Stored& stored,
+                        const KindsOf& kinds_of) {
   std::erase_if(checks_, [&](const auto& one) {
     const auto at = stored.find(one.first);
     return at == stored.end() || at->second.definition != one.second.definition;
@@ -58,40 +90,38 @@ void PathChecks::Follow(
     if (!one.definition) continue;
     auto at = checks_.find(name);
     if (at == checks_.end()) at = checks_.emplace(name, NewCheck(one, scheduler_.Now())).first;
-    Ask(at->second, kinds_of(*one.definition));
+    DefinitionKinds kinds = kinds_of(one);
+    Ask(at->second, at->second.objects, std::move(kinds.objects));
+    Ask(at->second, at->second.of_class, std::move(kinds.of_class));
   }
   std::set<std::string> used;
   for (const auto& [name, check] : checks_) {
-    for (const Question& question : check.questions) used.insert(question.kind.Document());
+    for (const Reading* reading : {&check.objects, &check.of_class}) {
+      for (const Question& question : reading->questions) used.insert(question.kind.Document());
+    }
   }
   std::erase_if(documents_, [&](const auto& one) { return !used.contains(one.first); });
 }
 
 // Of another version, or another kind, nothing is known yet.
-void PathChecks::Ask(Check& check, const DefinitionKinds& kinds) {
-  if (check.kinds == kinds) return;
-  check.kinds = kinds;
+void PathChecks::Ask(Check& check, Reading& reading, std::vector<quota::usage::ServedKind> kinds) {
+  const auto stays =
+      std::ranges::find(kinds, reading.accepted_in, &quota::usage::ServedKind::version);
+  if (check.accepted && stays != kinds.end()) kinds = std::vector{*stays};
+  if (std::ranges::equal(reading.questions, kinds, {}, &Question::kind)) return;
   std::vector<Question> questions;
-  check.whole = true;
-  const auto add = [&](const auto& kind, const std::vector<NamedPath>& paths) {
-    if (paths.empty()) return;
-    if (!kind) {
-      check.whole = false;
-      return;
+  for (quota::usage::ServedKind& kind : kinds) {
+    const auto same = std::ranges::find(reading.questions, kind, &Question::kind);
+    if (same != reading.questions.end()) {
+      questions.push_back(std::move(*same));
+      continue;
     }
-    const auto same = std::ranges::find(check.questions, *kind, &Question::kind);
-    if (same != check.questions.end()) {
-      questions.push_back(*same);
-      return;
-    }
-    if (check.questions.empty()) check.since = scheduler_.Now();
-    questions.push_back({.kind = *kind, .paths = paths});
-    documents_.insert_or_assign(kind->Document(), Document{.etag = "", .next = scheduler_.Now()});
+    check.since = scheduler_.Now();
+    documents_.insert_or_assign(kind.Document(), Document{.etag = "", .next = scheduler_.Now()});
     due_->Wake();
-  };
-  add(kinds.objects, PathsInObjects(check.definition));
-  add(kinds.of_class, PathsInClass(check.definition));
-  check.questions = std::move(questions);
+    questions.push_back({.kind = std::move(kind)});
+  }
+  reading.questions = std::move(questions);
 }
 
 const PathChecks::Check* PathChecks::Find(std::string_view name) const {
@@ -99,28 +129,31 @@ const PathChecks::Check* PathChecks::Find(std::string_view name) const {
   return at == checks_.end() ? nullptr : &at->second;
 }
 
-std::string PathChecks::WrongIn(const Check& check) {
-  for (const Question& question : check.questions) {
-    if (!question.wrong.empty()) return question.wrong;
-  }
-  return check.recorded;
-}
-
 std::string PathChecks::WhyNot(std::string_view name) const {
   const Check* check = Find(name);
-  return check == nullptr || check->accepted ? "" : WrongIn(*check);
+  return check == nullptr || check->accepted ? "" : check->Wrong();
 }
 
 std::string PathChecks::Lost(std::string_view name) const {
   const Check* check = Find(name);
-  return check != nullptr && check->accepted ? WrongIn(*check) : "";
+  return check != nullptr && check->accepted ? check->Wrong() : "";
+}
+
+quota::usage::DefinitionVersions PathChecks::VersionsFor(std::string_view name) const {
+  const Check* check = Find(name);
+  if (check == nullptr) return {};
+  const auto version = [](const Reading& reading) {
+    return reading.questions.empty() ? "" : reading.chosen()->kind.version;
+  };
+  return {.objects = version(check->objects), .of_class = version(check->of_class)};
 }
 
 bool PathChecks::IsPending(std::string_view name) const {
   const Check* check = Find(name);
-  if (check == nullptr || check->accepted || !check->recorded.empty()) return false;
+  if (check == nullptr || !check->recorded.empty()) return false;
+  if (check->accepted && check->objects.IsAccepted() && check->of_class.IsAccepted()) return false;
   return scheduler_.Now() - check->since < kPatience &&
-         std::ranges::any_of(check->questions, [](const Question& one) { return !one.known; });
+         (check->objects.IsUnknown() || check->of_class.IsUnknown());
 }
 
 base::Task<void> PathChecks::Run() {
@@ -171,20 +204,30 @@ void PathChecks::OnFailure(const std::string& path, Document& document, const ba
 
 void PathChecks::Answer(const std::string& name, Check& check, SchemaDocument& schemas,
                         const std::string& path) {
-  const auto is_about = [&](const Question& one) { return one.kind.Document() == path; };
-  if (std::ranges::none_of(check.questions, is_about)) return;
-  const bool lost = check.accepted && !WrongIn(check).empty();
-  for (Question& question : check.questions) {
-    if (question.kind.Document() != path) continue;
-    auto why = schemas.WhyNot(question.kind, question.paths);
-    if (!why) continue;
-    question.known = true;
-    question.wrong = std::move(*why);
-  }
-  const bool known = check.whole && std::ranges::all_of(check.questions, &Question::known);
+  const bool lost = check.accepted && !check.Wrong().empty();
+  bool concerned = false;
+  const auto answer = [&](Reading& reading, auto paths_in) {
+    for (Question& question : reading.questions) {
+      if (question.kind.Document() != path) continue;
+      concerned = true;
+      auto why = schemas.WhyNot(question.kind, paths_in(*check.definition));
+      if (!why) continue;
+      question.known = true;
+      question.wrong = std::move(*why);
+    }
+  };
+  answer(check.objects, quota::usage::PathsInObjects);
+  answer(check.of_class, quota::usage::PathsInClass);
+  if (!concerned) return;
+  const bool known = check.IsKnown();
   if (known) check.recorded.clear();
-  const std::string wrong = WrongIn(check);
-  if (known && wrong.empty()) check.accepted = true;
+  const std::string wrong = check.Wrong();
+  if (known && wrong.empty()) {
+    check.accepted = true;
+    for (Reading* reading : {&check.objects, &check.of_class}) {
+      if (!reading->questions.empty()) reading->accepted_in = reading->chosen()->kind.version;
+    }
+  }
   LOG_IF(WARNING, check.accepted && !lost && !wrong.empty())
       << "a path of a UsageDefinition in force is not in the schema any more definition=" << name
       << " path=" << json::Quote(wrong);
@@ -194,10 +237,12 @@ void PathChecks::Plan(const std::string& path, Document& document) {
   bool wrong = false;
   bool known = true;
   for (const auto& [name, check] : checks_) {
-    for (const Question& question : check.questions) {
-      if (question.kind.Document() != path) continue;
-      wrong = wrong || !question.wrong.empty() || !check.recorded.empty();
-      known = known && question.known;
+    for (const Reading* reading : {&check.objects, &check.of_class}) {
+      for (const Question& question : reading->questions) {
+        if (question.kind.Document() != path) continue;
+        wrong = wrong || !question.wrong.empty() || !check.recorded.empty();
+        known = known && question.known;
+      }
     }
   }
   document.wait = wrong   ? Longer(document.wait, kWhileWrong)

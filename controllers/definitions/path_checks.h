@@ -1,12 +1,16 @@
 #pragma once
 
 // Compares the paths of UsageDefinitions with the schemas that the API server serves for their
-// kinds (pkg/quota/usage/schema_check.h), so that a mistyped path is told.
+// kinds (pkg/quota/usage/schema_check.h), so that a mistyped path is told, and chooses the version
+// that is read.
 //
 // A new definition with such a path is not in force, as one that cannot be read: its amounts would
 // be unknown, and creations would be refused. One that has been in force stays so, whatever the
 // schema loses later: who may change a CRD must not end a limit with it, and stored objects may
 // still have the field. The status of the definition remembers that for restarts and replicas.
+//
+// A definition that has been in force keeps its version while that is served: the fields of another
+// may have other names. Otherwise it reads the first version that has all of its paths.
 //
 // What cannot be read is not known: the last answer stays, and without one the definition counts as
 // if there were no schema. Single-threaded. Run() must have returned before it is destroyed.
@@ -26,11 +30,11 @@
 
 namespace controllers {
 
-// The kinds whose schemas concern a definition; nullopt: not served.
+// The kinds that a definition reads, in each version that is served. The first is preferred; empty:
+// the kind is not served, or the definition has no class.
 struct DefinitionKinds {
-  std::optional<quota::usage::ServedKind> objects;
-  std::optional<quota::usage::ServedKind> of_class;
-  bool operator==(const DefinitionKinds& other) const = default;
+  std::vector<quota::usage::ServedKind> objects;
+  std::vector<quota::usage::ServedKind> of_class;
 };
 
 class PathChecks {
@@ -46,9 +50,9 @@ class PathChecks {
   // `changed` is called when an answer has changed. Both references must outlive it.
   PathChecks(client::ApiClient& client, base::Scheduler& scheduler, std::function<void()> changed);
 
+  using KindsOf = std::function<DefinitionKinds(const quota::usage::StoredDefinition&)>;
   // Takes the definitions that there are now.
-  void Follow(const quota::usage::DefinitionSet::Stored& stored,
-              const std::function<DefinitionKinds(const quota::usage::UsageDefinition&)>& kinds_of);
+  void Follow(const quota::usage::DefinitionSet::Stored& stored, const KindsOf& kinds_of);
   // Reads what is due, until cancelled.
   base::Task<void> Run();
 
@@ -56,25 +60,37 @@ class PathChecks {
   [[nodiscard]] std::string WhyNot(std::string_view name) const;
   // Returns the path that the schema lacks although the definition is in force; "" if none.
   [[nodiscard]] std::string Lost(std::string_view name) const;
-  // True while nothing is known about a new definition that should be in a moment.
+  // The versions that the definition should read, by what is known.
+  [[nodiscard]] quota::usage::DefinitionVersions VersionsFor(std::string_view name) const;
+  // True while nothing is known about these versions that should be in a moment.
   [[nodiscard]] bool IsPending(std::string_view name) const;
 
  private:
-  // What is asked of one document.
+  // Whether a kind in one version has the paths of a definition.
   struct Question {
     quota::usage::ServedKind kind;
-    std::vector<quota::usage::NamedPath> paths;
     bool known = false;
     std::string wrong = {};
   };
+  // What a definition reads of one kind.
+  struct Reading {
+    std::string accepted_in = {};          // the version in which it was in force; "": not known
+    std::vector<Question> questions = {};  // one for each version that it may read
+    // The first that has the paths, or may have them; without one the first. Null if there is none.
+    [[nodiscard]] const Question* chosen() const;
+    [[nodiscard]] bool IsAccepted() const;
+    [[nodiscard]] bool IsUnknown() const;
+  };
   struct Check {
-    quota::usage::UsageDefinition definition;
+    quota::usage::SharedDefinition definition;
     base::TimePoint since;
     bool accepted = false;      // it has been in force
     std::string recorded = {};  // what its status says of its paths, until that is known
-    std::optional<DefinitionKinds> kinds = {};  // that `questions` are about
-    std::vector<Question> questions = {};
-    bool whole = false;  // all kinds are served, so there is a question about each path
+    Reading objects = {};
+    Reading of_class = {};
+    // True if there is an answer about each path.
+    [[nodiscard]] bool IsKnown() const;
+    [[nodiscard]] std::string Wrong() const;
   };
   struct Document {
     std::string etag;
@@ -85,8 +101,7 @@ class PathChecks {
 
   [[nodiscard]] static Check NewCheck(const quota::usage::StoredDefinition& stored,
                                       base::TimePoint now);
-  [[nodiscard]] static std::string WrongIn(const Check& check);
-  void Ask(Check& check, const DefinitionKinds& kinds);
+  void Ask(Check& check, Reading& reading, std::vector<quota::usage::ServedKind> kinds);
   [[nodiscard]] const Check* Find(std::string_view name) const;
   base::Task<void> Read(std::string path);
   void OnFailure(const std::string& path, Document& document, const base::Error& error);

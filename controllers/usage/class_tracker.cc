@@ -140,6 +140,14 @@ base::TimePoint ClassTracker::NextDrop(base::TimePoint latest) const {
   return latest;
 }
 
+std::optional<api::GroupVersionResource> ClassTracker::ServedFor(
+    const quota::ClassSource& classes) const {
+  auto served = served_.Find(classes.resource, ResourceScope::kCluster);
+  if (!served || classes.version.empty()) return served;
+  served->version = classes.version;
+  return served_.HasVersion(*served) ? served : std::nullopt;
+}
+
 void ClassTracker::StartServed() {
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.watch || wanted.names.empty()) continue;
@@ -147,7 +155,7 @@ void ClassTracker::StartServed() {
       LearnKinds(wanted);
       continue;
     }
-    const auto served = served_.Find(wanted.evaluator->classes->resource, ResourceScope::kCluster);
+    const auto served = ServedFor(*wanted.evaluator->classes);
     if (!served) {
       const api::GroupResource& classes = wanted.evaluator->classes->resource;
       const bool absent = served_.IsAbsent(classes, ResourceScope::kCluster);
@@ -215,9 +223,8 @@ bool ClassTracker::IsCurrent(const Wanted& wanted) {
 bool ClassTracker::MustStop(const Wanted& wanted) const {
   if (!IsCurrent(wanted)) return true;
   const api::GroupVersionResource& resource = wanted.watch->resource();
-  const api::GroupResource any_version = resource.WithoutVersion();
-  return served_.IsAbsent(any_version, ResourceScope::kCluster) ||
-         (!served_.HasVersion(resource) && served_.Find(any_version, ResourceScope::kCluster));
+  return served_.IsAbsent(resource.WithoutVersion(), ResourceScope::kCluster) ||
+         (!served_.HasVersion(resource) && ServedFor(*wanted.evaluator->classes));
 }
 
 base::Task<void> ClassTracker::StopUnneeded() {

@@ -97,6 +97,9 @@ class ClassTracker {
   void LearnKinds(Wanted& wanted);
   bool Set(const SharedEvaluator& evaluator, const std::string& name, bool limited);
   static bool IsCurrent(const Wanted& wanted);
+  // The version that is read.
+  [[nodiscard]] std::optional<api::GroupVersionResource> ServedFor(
+      const quota::ClassSource& classes) const;
   [[nodiscard]] bool MustStop(const Wanted& wanted) const;
 
   TrackingContext context_;

@@ -123,6 +123,19 @@ std::optional<api::GroupVersionResource> ServedResources::Find(const api::GroupR
   return found->second.preferred;
 }
 
+std::vector<std::string> ServedResources::VersionsOf(const api::GroupResource& resource,
+                                                     ResourceScope scope) const {
+  const auto preferred = Find(resource, scope);
+  if (!preferred) return {};
+  std::vector<std::string> versions{preferred->version};
+  const api::GroupVersionResource first{.group = resource.group, .version = "", .resource = ""};
+  for (auto at = known_.versions.lower_bound(first);
+       at != known_.versions.end() && at->group == resource.group; ++at) {
+    if (at->resource == resource.resource && *at != *preferred) versions.push_back(at->version);
+  }
+  return versions;
+}
+
 std::string ServedResources::KindOf(const api::GroupResource& resource) const {
   const auto found = served_.find(resource);
   return found == served_.end() ? "" : found->second.kind;

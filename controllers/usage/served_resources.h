@@ -20,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "pkg/api/kubernetes_version.h"
 #include "pkg/api/resource.h"
@@ -51,6 +52,9 @@ class ServedResources {
   [[nodiscard]] bool IsLooking() const { return gate_.busy(); }
   // The preferred version of a resource of this scope that can be listed and watched.
   [[nodiscard]] std::optional<api::GroupVersionResource> Find(
+      const api::GroupResource& resource, ResourceScope scope = ResourceScope::kNamespaced) const;
+  // All versions of such a resource, the preferred one first. Empty if there is none.
+  [[nodiscard]] std::vector<std::string> VersionsOf(
       const api::GroupResource& resource, ResourceScope scope = ResourceScope::kNamespaced) const;
   // The kind of a resource that can be listed and watched; "" if it is not served.
   [[nodiscard]] std::string KindOf(const api::GroupResource& resource) const;

@@ -74,6 +74,7 @@ struct ClassSource {
   // (QuotaApi::counted_resource), and unknown unless its resource is served.
   std::function<ResourceList(const api::GroupResource& resource)> usage_of_kind = {};
   api::GroupResource resource;
+  std::string version = {};         // like Evaluator::version
   std::vector<std::string> fields;  // below the class object, like Evaluator::fields
   // The usage of one unit. Errors: kMalformed; the usage by this class is then unknown.
   std::function<base::Result<ClassUsage>(const json::Value& object)> usage_of;

@@ -46,9 +46,18 @@ std::string InNoNamespace(const api::GroupResource& resource) {
   return resource.ToString() + " are in no namespace, so no quota can limit them";
 }
 
-Verdict RecordedVerdict(const StoredDefinition& stored) {
+DefinitionVersions VersionsIn(const json::Value& status) {
+  return {.objects = std::string(status.StringAt({"version"})),
+          .of_class = std::string(status.StringAt({"classVersion"}))};
+}
+
+bool IsObserved(const StoredDefinition& stored) {
   const json::Value* observed = stored.status.At({"observedGeneration"});
-  if (observed == nullptr || observed->AsInt64() != stored.generation) return {};
+  return observed != nullptr && observed->AsInt64() == stored.generation;
+}
+
+Verdict RecordedVerdict(const StoredDefinition& stored) {
+  if (!IsObserved(stored)) return {};
   for (const json::Value& condition : stored.status.ArrayAt({"conditions"})) {
     if (condition.StringAt({"type"}) != "Ready") continue;
     return {std::string(condition.StringAt({"reason"})),
@@ -71,11 +80,15 @@ void DefinitionSet::Put(const json::Value& object) {
     stored.generation = generation->AsInt64().value_or(0);
   }
   if (const json::Value* status = object.At({"status"})) stored.status = *status;
+  const auto before = definitions_.find(name);
   auto definition = ParseUsageDefinition(object);
-  if (definition) {
-    stored.definition = std::move(*definition);
-  } else {
+  if (!definition) {
     stored.why = definition.error().message;
+  } else if (before != definitions_.end() && before->second.definition != nullptr &&
+             *before->second.definition == *definition) {
+    stored.definition = before->second.definition;
+  } else {
+    stored.definition = std::make_shared<const UsageDefinition>(std::move(*definition));
   }
   definitions_.insert_or_assign(name, std::move(stored));
 }

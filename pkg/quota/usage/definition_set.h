@@ -19,6 +19,9 @@
 
 namespace quota::usage {
 
+// All who know a definition hold the same one: with long paths it has some 100 KB.
+using SharedDefinition = std::shared_ptr<const UsageDefinition>;
+
 // A stored UsageDefinition.
 struct StoredDefinition {
   std::string uid;
@@ -26,8 +29,8 @@ struct StoredDefinition {
   std::string created;  // as text, which sorts
   std::int64_t generation = 0;
   json::Value status;
-  std::optional<UsageDefinition> definition;
-  std::string why;  // the definition cannot be read; "": it can
+  SharedDefinition definition;  // null: it cannot be read
+  std::string why;              // it cannot be read; "": it can
 };
 
 // Whether a definition is in force.
@@ -36,11 +39,24 @@ struct Verdict {
   std::string message;
 };
 
+// In which versions a definition reads the objects and their class; "": in none.
+struct DefinitionVersions {
+  std::string objects;
+  std::string of_class;
+  bool operator==(const DefinitionVersions& other) const = default;
+};
+
+// The versions in a status. It has them while the generation that it is about is in force.
+DefinitionVersions VersionsIn(const json::Value& status);
+// True if the status is about this generation of the definition.
+bool IsObserved(const StoredDefinition& stored);
 // The condition Ready that the status has about this generation of the definition; empty if it has
 // none.
 Verdict RecordedVerdict(const StoredDefinition& stored);
 // The reason of a definition with a path that the objects cannot have.
 inline constexpr std::string_view kPathNotInSchema = "PathNotInSchema";
+// The same of one that has been in force, and stays so.
+inline constexpr std::string_view kPathLost = "PathLost";
 // The reason of one whose kind no quota can limit.
 inline constexpr std::string_view kNotSupported = "NotSupported";
 // What is said of a kind whose objects are in no namespace.

@@ -308,6 +308,13 @@ std::string WhyNoName(std::string_view name) {
   return "";
 }
 
+const AmountOfClass* ClassOf(const UsageDefinition& definition) {
+  for (const Amount& amount : definition.amounts) {
+    if (amount.of_class) return &*amount.of_class;
+  }
+  return nullptr;
+}
+
 Result<UsageDefinition> ParseUsageDefinition(const json::Value& object, Names names) {
   UsageDefinition definition{.name = std::string(api::Name(object))};
   const json::Value* spec = Find(object, "spec");

@@ -85,6 +85,9 @@ struct UsageDefinition {
   bool operator==(const UsageDefinition& other) const = default;
 };
 
+// What the amounts with a class say of it, which is the same in all; null: none has a class.
+const AmountOfClass* ClassOf(const UsageDefinition& definition);
+
 // The names, and scopes, that a definition may own.
 enum class Names : std::uint8_t {
   kWithDomain,  // WhyNoName()

@@ -24,7 +24,24 @@ using controllers::DefinitionResource;
 
 inline const api::GroupVersionResource kBuckets{"example.com", "v1", "buckets"};
 inline const api::GroupVersionResource kNewBuckets{"example.com", "v2", "buckets"};
+inline const api::GroupVersionResource kTiers{"example.com", "v1", "tiers"};
 inline const api::GroupVersionResource kDisks{"example.com", "v1", "disks"};
+
+// A kind of example.com whose spec has these members, in a document.
+inline std::string KindOf(const std::string& kind, const std::string& members,
+                          const std::string& version = "v1") {
+  return "\"com.example." + version + "." + kind +
+         R"(":{"x-kubernetes-group-version-kind":[{"group":"example.com","version":")" + version +
+         R"(","kind":")" + kind + R"("}],"properties":{"spec":{"type":"object","properties":{)" +
+         members + "}}}}";
+}
+
+inline std::string DocumentOf(const std::string& kinds) {
+  return R"({"components":{"schemas":{)" + kinds + "}}}";
+}
+
+inline const std::string kSize = R"("size":{"type":"string"})";
+inline const std::string kOther = R"("max":{"type":"string"})";
 
 inline bool IsCore(const std::string& resource) {
   return resource == "pods" || resource == "secrets";
@@ -103,6 +120,27 @@ struct Definitions {
     object.Make({"spec", "usage"}) = json::Array{std::move(amount)};
     cluster.Put(DefinitionResource(), std::move(object));
   }
+  // Buckets whose class is in this field of tiers.
+  void PutWithClass(const std::string& field) {
+    json::Value amount;
+    amount.Make({"name"}) = "example.com/iops";
+    amount.Make({"class", "path"}) = ".spec.tier";
+    amount.Make({"class", "field"}) = field;
+    amount.Make({"class", "resource"}) =
+        json::Object{{"group", "example.com"}, {"resource", "tiers"}};
+    json::Value object;
+    object.Make({"metadata"}) =
+        json::Object{{"name", "buckets.example.com"}, {"uid", "uid-1"}, {"generation", 1}};
+    object.Make({"spec", "resource"}) =
+        json::Object{{"group", "example.com"}, {"resource", "buckets"}};
+    object.Make({"spec", "usage"}) = json::Array{std::move(amount)};
+    cluster.Put(DefinitionResource(), std::move(object));
+  }
+  // Asks what is served.
+  void Discover() {
+    running->Spawn("discovery", [this]() -> base::Task<void> { (void)co_await served->Refresh(); });
+    scheduler.RunFor(5s);
+  }
   void Delete(const std::string& resource) {
     cluster.Delete(DefinitionResource(), "",
                    IsCore(resource) ? resource : resource + ".example.com");
@@ -122,6 +160,10 @@ struct Definitions {
     if (one == nullptr) return "";
     return std::string(one->StringAt({"status"})) + " " + std::string(one->StringAt({"reason"})) +
            ": " + std::string(one->StringAt({"message"}));
+  }
+  [[nodiscard]] std::string Status(const std::string& field) const {
+    const json::Value* object = cluster.Find(DefinitionResource(), "", "buckets.example.com");
+    return std::string(object->StringAt({"status", field}));
   }
   [[nodiscard]] std::string Ready(const std::string& name = "buckets.example.com") const {
     return Condition(name, "Ready");

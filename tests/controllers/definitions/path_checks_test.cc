@@ -10,23 +10,10 @@ namespace definition_controller_test {
 namespace {
 
 constexpr const char* kDocument = "/openapi/v3/apis/example.com/v1";
-const api::GroupVersionResource kTiers{"example.com", "v1", "tiers"};
-
-std::string KindOf(const std::string& kind, const std::string& members) {
-  return "\"com.example.v1." + kind +
-         R"(":{"x-kubernetes-group-version-kind":[{"group":"example.com","version":"v1","kind":")" +
-         kind + R"("}],"properties":{"spec":{"type":"object","properties":{)" + members + "}}}}";
-}
-
-std::string DocumentOf(const std::string& kinds) {
-  return R"({"components":{"schemas":{)" + kinds + "}}}";
-}
 
 // The document for buckets with these members of their spec.
 std::string Buckets(const std::string& members) { return DocumentOf(KindOf("Bucket", members)); }
 
-const std::string kSize = R"("size":{"type":"string"})";
-const std::string kOther = R"("max":{"type":"string"})";
 const std::string kWrong =
     "False PathNotInSchema: spec.usage[0].path: spec.size is not in the schema of Bucket "
     "(example.com/v1): spec has max";
@@ -90,9 +77,8 @@ TEST_CASE("path checks: what was in force stays when the schema loses the field"
   CHECK(f.Defined() == "buckets=v1");
   CHECK(f.changes == 1);
   const std::string lost =
-      "True NotLimited: no quota limits one of its names; new objects cannot have one of its "
-      "paths: spec.usage[0].path: spec.size is not in the schema of Bucket (example.com/v1): spec "
-      "has max";
+      "False PathLost: it stays in force, and new objects cannot have one of its paths: "
+      "spec.usage[0].path: spec.size is not in the schema of Bucket (example.com/v1): spec has max";
   CHECK(f.Ready() == lost);
   // Its status tells the next daemon.
   f.Stop();
@@ -181,18 +167,7 @@ TEST_CASE("path checks: the kind of a class has a schema, too", "[controllers]")
   f.cluster.Serve(kTiers, "Tier", false);
   const std::string bucket = KindOf("Bucket", R"("tier":{"type":"string"})");
   f.cluster.documents[kDocument] = DocumentOf(bucket + "," + KindOf("Tier", R"("iops":{})"));
-  json::Value object;
-  object.Make({"metadata"}) = json::Object{{"name", "buckets.example.com"}, {"generation", 1}};
-  object.Make({"spec", "resource"}) =
-      json::Object{{"group", "example.com"}, {"resource", "buckets"}};
-  json::Value amount;
-  amount.Make({"name"}) = "example.com/iops";
-  amount.Make({"class", "path"}) = ".spec.tier";
-  amount.Make({"class", "field"}) = ".spec.ipos";
-  amount.Make({"class", "resource"}) =
-      json::Object{{"group", "example.com"}, {"resource", "tiers"}};
-  object.Make({"spec", "usage"}) = json::Array{std::move(amount)};
-  f.cluster.Put(DefinitionResource(), object);
+  f.PutWithClass(".spec.ipos");
   f.Start();
   f.scheduler.RunFor(2s);
   CHECK(f.Ready() ==
