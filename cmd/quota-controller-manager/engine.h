@@ -58,10 +58,9 @@ class Engine {
   // Its quota API counts the objects of the resource by this evaluator from now on; nullopt: by
   // none that is defined.
   void Define(const api::GroupResource& resource, std::optional<quota::Evaluator> evaluator);
-  // What it knows of the objects of a resource; null while they are not watched.
-  [[nodiscard]] const controllers::TrackedResource* Tracked(
-      const api::GroupResource& resource) const {
-    return controller_ ? controller_->tracker().Find(resource) : nullptr;
+  // Null while the quota API is not served.
+  [[nodiscard]] const controllers::Tracker* tracker() const {
+    return controller_ ? &controller_->tracker() : nullptr;
   }
 
  private:

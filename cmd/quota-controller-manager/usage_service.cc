@@ -25,6 +25,7 @@ controllers::DefinitionHooks UsageService::Hooks() {
             for (Engine* engine : engines_) engine->Define(resource, by);
           },
       .use_of = [this](const api::GroupResource& resource) { return UseOf(resource); },
+      .class_use_of = [this](const api::GroupResource& resource) { return ClassUseOf(resource); },
       .built_in = quota::BuiltInEvaluator,
       .leading = settings_.leading};
 }
@@ -42,17 +43,36 @@ const controllers::QuotaStore* UsageService::StoreOf(std::string_view quota_api)
   return found == engines_.end() ? nullptr : (*found)->store();
 }
 
+// All quota APIs share the watch of a resource, and of classes.
 controllers::DefinedUse UsageService::UseOf(const api::GroupResource& resource) const {
+  controllers::DefinedUse use;
   for (const Engine* engine : engines_) {
-    const controllers::TrackedResource* const tracked = engine->Tracked(resource);
+    const controllers::Tracker* const tracker = engine->tracker();
+    if (tracker == nullptr || !tracker->Wants(resource)) continue;
+    use.watched = true;
+    const controllers::TrackedResource* const tracked = tracker->Find(resource);
     if (tracked == nullptr) continue;
-    return {.watched = true,
-            .synced = tracked->synced(),
-            .forbidden = tracked->state().forbidden,
-            .trouble = tracked->state().trouble,
-            .objects = tracked->ledger().size()};
+    use.synced = tracked->synced();
+    use.forbidden = tracked->state().forbidden;
+    use.trouble = tracked->state().trouble;
+    use.objects = tracked->ledger().size();
   }
-  return {};
+  return use;
+}
+
+controllers::DefinedUse UsageService::ClassUseOf(const api::GroupResource& resource) const {
+  controllers::DefinedUse use;
+  for (const Engine* engine : engines_) {
+    const controllers::Tracker* const tracker = engine->tracker();
+    if (tracker == nullptr) continue;
+    const controllers::KnownClasses known = tracker->ClassesOf(resource);
+    if (!known.wanted) continue;
+    use.watched = true;
+    use.synced = known.table != nullptr;
+    use.forbidden = known.forbidden;
+    use.trouble = known.trouble;
+  }
+  return use;
 }
 
 std::vector<StageTask> UsageService::Tasks() {

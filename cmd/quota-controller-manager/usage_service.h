@@ -48,6 +48,8 @@ class UsageService {
   // Of the engine of this quota API; null: it does not run.
   [[nodiscard]] const controllers::QuotaStore* StoreOf(std::string_view quota_api) const;
   [[nodiscard]] controllers::DefinedUse UseOf(const api::GroupResource& resource) const;
+  // Of the classes of the objects of this resource.
+  [[nodiscard]] controllers::DefinedUse ClassUseOf(const api::GroupResource& resource) const;
 
   const Settings settings_;
   std::vector<Engine*> engines_;

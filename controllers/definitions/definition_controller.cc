@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "controllers/quota/events/uncounted.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/api/time.h"
 #include "pkg/metrics/informer_metrics.h"
@@ -242,59 +241,18 @@ void DefinitionController::Undefine(const std::string& name) {
   hooks_.define(resource, evaluator);
 }
 
-QuotaCondition DefinitionController::ReadyOf(const quota::usage::StoredDefinition& stored,
-                                             const quota::usage::Verdict& verdict) const {
-  QuotaCondition ready{.type = "Ready", .reason = verdict.reason, .message = verdict.message};
-  if (!ready.reason.empty()) return ready;
-  const api::GroupResource resource = ResourceOf(stored);
-  const DefinedUse use = hooks_.use_of(resource);
-  if (served_.Find(resource, ResourceScope::kCluster)) {
-    ready.reason = quota::usage::kNotSupported;
-    ready.message = quota::usage::InNoNamespace(resource);
-  } else if (served_.IsAbsent(resource)) {
-    ready.reason = "NotServed";
-    ready.message = "the API server does not serve " + resource.ToString();
-  } else if (use.forbidden) {
-    ready.reason = "Forbidden";
-    ready.message = "the daemon may not list " + resource.ToString() + ": " + HowToAllow(resource);
-  } else if (use.watched && !use.synced) {
-    ready.reason = kNotCountedYet;
-    ready.message = resource.ToString() + " are not listed yet";
-    if (use.trouble) ready.message += ": " + use.trouble->message;
-  } else if (std::string lost = checks_.Lost(stored.definition->name); !lost.empty()) {
-    ready.reason = quota::usage::kPathLost;
-    ready.message = "it stays in force, and new objects cannot have one of its paths: " + lost;
-  } else {
-    ready.holds = true;
-    ready.reason = use.watched ? "Counting" : "NotLimited";
-    ready.message = use.watched ? "the objects are counted under its names"
-                                : "no quota limits one of its names";
-  }
-  return ready;
-}
-
-json::Value DefinitionController::StatusOf(const std::string& name,
-                                           const quota::usage::StoredDefinition& stored) const {
-  const QuotaCondition ready = ReadyOf(stored, verdicts_.at(name));
-  std::vector<QuotaCondition> conditions = ProgressOf(ready);
-  conditions.insert(conditions.begin(), ready);
-  json::Value status = json::Object{{"observedGeneration", stored.generation}};
-  status.Make({"conditions"}) =
-      WithConditions(stored.status.At({"conditions"}), conditions, stored.generation,
-                     api::FormatTime(context_.scheduler->WallNow()));
-  const DefinedUse use = stored.definition ? hooks_.use_of(ResourceOf(stored)) : DefinedUse{};
-  // Null removes what is not known any more.
-  status.Make({"counted"}) =
-      use.synced ? json::Value(static_cast<std::uint64_t>(use.objects)) : json::Value();
+DefinitionState DefinitionController::StateOf(const std::string& name,
+                                              const quota::usage::StoredDefinition& stored) const {
+  DefinitionState state{.verdict = verdicts_.at(name)};
   const auto defined = defined_.find(name);
-  const auto versions =
-      defined == defined_.end() ? quota::usage::DefinitionVersions{} : defined->second.versions;
-  const auto said = [](const std::string& version) {
-    return version.empty() ? json::Value() : json::Value(version);
-  };
-  status.Make({"version"}) = said(versions.objects);
-  status.Make({"classVersion"}) = said(versions.of_class);
-  return status;
+  if (stored.definition == nullptr || defined == defined_.end()) return state;
+  state.objects = hooks_.use_of(ResourceOf(stored));
+  if (quota::usage::ClassOf(*stored.definition) != nullptr) {
+    state.of_class = hooks_.class_use_of(ResourceOf(stored));
+  }
+  state.lost = checks_.Lost(name);
+  state.versions = defined->second.versions;
+  return state;
 }
 
 std::optional<base::TimePoint> DefinitionController::DueAt(
@@ -330,7 +288,8 @@ base::Task<void> DefinitionController::WriteStatus() {
     // The verdict is about another version: this one is not in force, and perhaps never will be.
     if (judged_.at(name) != stored.version) continue;
     if (checks_.IsPending(name)) continue;  // its first verdict may be wrong
-    json::Value status = StatusOf(name, stored);
+    json::Value status = StatusOf(stored, StateOf(name, stored), served_,
+                                  api::FormatTime(context_.scheduler->WallNow()));
     const auto due = DueAt(name, stored, status);
     if (!due || *due > now) continue;
     Written written{.at = now, .versions = quota::usage::VersionsIn(status)};

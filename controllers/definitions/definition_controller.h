@@ -13,8 +13,8 @@
 #include <optional>
 #include <string>
 
+#include "controllers/definitions/definition_status.h"
 #include "controllers/definitions/path_checks.h"
-#include "controllers/quota/events/status_conditions.h"
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/tracked_resource.h"
 #include "informers/reflector.h"
@@ -22,20 +22,13 @@
 
 namespace controllers {
 
-// What the quota APIs know of the objects of a defined resource.
-struct DefinedUse {
-  bool watched = false;  // some quota has a name of it
-  bool synced = false;
-  bool forbidden = false;                   // the daemon may not list them
-  std::optional<base::Error> trouble = {};  // why they cannot be listed or watched
-  std::size_t objects = 0;                  // if `synced`
-};
-
 struct DefinitionHooks {
   // From now on the objects of the resource are counted by this evaluator; nullopt: by none.
   std::function<void(const api::GroupResource& resource, const std::optional<quota::Evaluator>& by)>
       define;
+  // Of the objects of a resource with a definition, and of those of its class.
   std::function<DefinedUse(const api::GroupResource& resource)> use_of;
+  std::function<DefinedUse(const api::GroupResource& resource)> class_use_of;
   quota::usage::DefinitionSet::BuiltIn built_in;
   std::function<bool()> leading;
 };
@@ -86,10 +79,8 @@ class DefinitionController final : public informers::CollectionSink {
   [[nodiscard]] DefinitionKinds KindsOf(const quota::usage::StoredDefinition& stored) const;
   // Writes the statuses of the definitions that did not change since Apply(), while it leads.
   base::Task<void> WriteStatus();
-  [[nodiscard]] QuotaCondition ReadyOf(const quota::usage::StoredDefinition& stored,
-                                       const quota::usage::Verdict& verdict) const;
-  [[nodiscard]] json::Value StatusOf(const std::string& name,
-                                     const quota::usage::StoredDefinition& stored) const;
+  [[nodiscard]] DefinitionState StateOf(const std::string& name,
+                                        const quota::usage::StoredDefinition& stored) const;
   // When the status may be written; nullopt: it needs no write.
   [[nodiscard]] std::optional<base::TimePoint> DueAt(const std::string& name,
                                                      const quota::usage::StoredDefinition& stored,

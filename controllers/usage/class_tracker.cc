@@ -66,13 +66,17 @@ KnownClasses ClassTracker::Of(const api::GroupResource& resource) const {
   const auto at = wanted_.find(resource);
   if (at == wanted_.end()) return {};
   const Wanted& wanted = at->second;
-  KnownClasses known{.table = nullptr, .wanted_since = wanted.since, .unsaid = wanted.unsaid};
+  KnownClasses known{.table = nullptr,
+                     .wanted_since = wanted.since,
+                     .unsaid = wanted.unsaid,
+                     .wanted = !wanted.names.empty()};
   if (wanted.kinds) known.table = &*wanted.kinds;
   if (wanted.watch && !IsCurrent(wanted)) return known;
   if (wanted.watch) {
     if (wanted.watch->synced()) known.table = &wanted.watch->table();
     if (wanted.watch->listed()) known.last = &wanted.watch->table();
     known.trouble = wanted.watch->state().trouble;
+    known.forbidden = wanted.watch->state().forbidden;
   } else if (wanted.absent) {
     known.table = &wanted.none;
   }

@@ -33,6 +33,8 @@ struct KnownClasses {
   // discovery failed for their group, so it is unknown whether they are served
   bool unsaid = false;
   std::optional<base::Error> trouble = {};  // why they cannot be listed or watched
+  bool wanted = false;                      // some quota has a name that they affect
+  bool forbidden = false;                   // as ReflectorState::forbidden
 };
 
 // What no quota needs is dropped after this time: a quota may be deleted and created again.

@@ -71,6 +71,15 @@ class Tracker {
   [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const {
     return resources_.wanted().Find(resource);
   }
+  // True if some quota has a name that needs the resource.
+  [[nodiscard]] bool Wants(const api::GroupResource& resource) const {
+    const auto at = resources_.wanted().entries().find(resource);
+    return at != resources_.wanted().entries().end() && at->second.names > 0;
+  }
+  // As ClassTracker::Of().
+  [[nodiscard]] KnownClasses ClassesOf(const api::GroupResource& resource) const {
+    return classes_.Of(resource);
+  }
   // The data that completes the facts of the evaluator's objects. Valid until the next suspension.
   [[nodiscard]] quota::Beside BesideOf(const quota::Evaluator& evaluator) const;
   // As ClassTracker::WhyUnknown().

@@ -80,20 +80,26 @@ struct Definitions {
                                      .client = &cluster,
                                      .reflector = {.seed = 1}},
         *served,
-        controllers::DefinitionHooks{.define =
-                                         [this](const api::GroupResource& resource,
-                                                const std::optional<quota::Evaluator>& by) {
-                                           ++changes;
-                                           if (on_change) std::exchange(on_change, nullptr)();
-                                           if (by) {
-                                             defined.insert_or_assign(resource.resource, *by);
-                                           } else {
-                                             CHECK(defined.erase(resource.resource) == 1);
-                                           }
-                                         },
-                                     .use_of = [this](const api::GroupResource&) { return use; },
-                                     .built_in = quota::BuiltInEvaluator,
-                                     .leading = [this] { return leads; }});
+        controllers::DefinitionHooks{
+            .define =
+                [this](const api::GroupResource& resource,
+                       const std::optional<quota::Evaluator>& by) {
+                  ++changes;
+                  if (on_change) std::exchange(on_change, nullptr)();
+                  if (by) {
+                    defined.insert_or_assign(resource.resource, *by);
+                  } else {
+                    CHECK(defined.erase(resource.resource) == 1);
+                  }
+                },
+            .use_of = [this](const api::GroupResource&) { return use; },
+            .class_use_of = [this](const api::GroupResource&) { return class_use; },
+            .built_in =
+                [this](const api::GroupResource& resource) {
+                  ++judged;
+                  return quota::BuiltInEvaluator(resource);
+                },
+            .leading = [this] { return leads; }});
     running = std::make_unique<base::TaskGroup>(io.get_executor());
     running->Spawn("definitions", [this] { return controller->Run(); });
     scheduler.RunUntilIdle();
@@ -175,8 +181,10 @@ struct Definitions {
   std::optional<controllers::ServedResources> served;
   std::map<std::string, quota::Evaluator> defined;
   int changes = 0;
+  int judged = 0;                   // calls of the hook `built_in`
   std::function<void()> on_change;  // called at the next change; may be null
   DefinedUse use;
+  DefinedUse class_use;
   bool leads = true;
   std::unique_ptr<DefinitionController> controller;
   std::unique_ptr<base::TaskGroup> running;
