@@ -25,6 +25,10 @@ constexpr std::chrono::seconds kBetweenWrites{10};
 constexpr std::chrono::seconds kBetweenStates{1};
 constexpr std::chrono::seconds kWriteTimeout{10};
 
+// The API server restarts, or a connection breaks. A definition that comes within this time may be
+// unknown here, as it is while its event is on the way. A request waits about as long.
+constexpr std::chrono::seconds kBriefTrouble{10};
+
 api::GroupResource ResourceOf(const quota::usage::StoredDefinition& stored) {
   return stored.definition->resource;
 }
@@ -47,8 +51,18 @@ DefinitionController::DefinitionController(TrackingContext context, ServedResour
       metrics_(NewInformerMetrics(context_, "definitions", DefinitionResource())) {}
 
 bool DefinitionController::Known() const {
-  if (applied_ || served_.LacksVersion(DefinitionResource())) return true;
-  return reflector_ != nullptr && reflector_->state().forbidden;
+  if (served_.LacksVersion(DefinitionResource())) return true;
+  if (reflector_ != nullptr && reflector_->state().forbidden) return true;
+  return applied_ &&
+         !(troubled_since_ && context_.scheduler->Now() - *troubled_since_ >= kBriefTrouble);
+}
+
+void DefinitionController::OnState() {
+  if (!reflector_->state().trouble) {
+    troubled_since_.reset();
+  } else if (!troubled_since_) {
+    troubled_since_ = context_.scheduler->Now();
+  }
 }
 
 bool DefinitionController::SeemAbsent() const {
@@ -102,6 +116,7 @@ base::Task<void> DefinitionController::Follow() {
   watch.Cancel();
   co_await watch.Join();
   reflector_.reset();
+  troubled_since_.reset();
   if (stopping) co_return;
   LOG(INFO) << "the server does not serve UsageDefinitions any more";
   listing_ = false;

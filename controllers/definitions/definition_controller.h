@@ -42,8 +42,10 @@ class DefinitionController final : public informers::CollectionSink {
 
   // Runs until cancelled.
   base::Task<void> Run();
-  // True once the definitions are in force that the API server has, or are known to be unknown. No
-  // request should be decided before.
+  // True while the definitions are in force that the API server has, or are known to be unknown: it
+  // does not serve them, or the daemon may not read them. False before the first list, and while
+  // they cannot be watched for longer than a moment. No request should be decided then that they
+  // may concern.
   [[nodiscard]] bool Known() const;
   // True if the API server does not serve definitions, as far as is known. Nothing has to be
   // counted later for that.
@@ -53,6 +55,7 @@ class DefinitionController final : public informers::CollectionSink {
   void Upsert(const json::Value& object) override;
   void Remove(const json::Value& object) override;
   void EndList() override;
+  void OnState() override;
 
  private:
   // What an evaluator was made from.
@@ -107,6 +110,7 @@ class DefinitionController final : public informers::CollectionSink {
   PathChecks checks_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<informers::Reflector> reflector_;  // while definitions are served
+  std::optional<base::TimePoint> troubled_since_;    // the reflector; nullopt: it is not
 };
 
 }  // namespace controllers

@@ -109,8 +109,12 @@ base::Task<std::optional<Answer>> QuotaAdmitter::AwaitKnown(
     while (co_await IsUndecided(*source, pending)) {
       const bool stopping = co_await base::Stopping();
       if (stopping || scheduler_.Now() + kPoll > pending->deadline) {
-        co_return Unavailable("it is not known yet whether quotas of " + source->api.name +
-                              " limit it");
+        const std::string quotas = "quotas of " + source->api.name;
+        if (!source->known) {
+          co_return Unavailable("it is not known yet whether " + quotas + " limit it");
+        }
+        co_return Unavailable("UsageDefinitions are not known now, and " + quotas +
+                              " have names that only these explain");
       }
       co_await scheduler_.Sleep(kPoll);
     }

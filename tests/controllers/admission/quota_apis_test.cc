@@ -118,6 +118,7 @@ TEST_CASE("quota APIs: what a definition may explain waits until the definitions
   f.RunFor(3s);
   REQUIRE(f.answers.back().has_value());
   CHECK(f.answers.back()->kind == Kind::kUnavailable);
+  CHECK_THAT(f.answers.back()->message, Catch::Contains("UsageDefinitions are not known now"));
 
   f.Ask(Create("u1"));
   f.RunFor(1s);

@@ -84,5 +84,35 @@ TEST_CASE("status: a kind of which discovery says nothing is not counted", "[con
         "buckets.example.com");
 }
 
+// Definitions cannot be listed or watched, for this reason.
+void Break(Definitions& f, base::Error error) {
+  f.cluster.fault = [error](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("usagedefinitions") == std::string::npos) return std::nullopt;
+    return error;
+  };
+  f.cluster.CutWatches(DefinitionResource());
+}
+
+TEST_CASE("status: definitions that cannot be watched any more are not known", "[controllers]") {
+  const bool forbidden = GENERATE(false, true);
+  CAPTURE(forbidden);
+  Definitions f;
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.Start();
+  f.scheduler.RunFor(20s);
+  Break(f, forbidden
+               ? base::Error{.code = base::ErrorCode::kForbidden, .message = "", .http_status = 403}
+               : base::Error{
+                     .code = base::ErrorCode::kUnavailable, .message = "", .http_status = 503});
+  f.scheduler.RunFor(3s);
+  CHECK(f.controller->Known());  // a reconnect is no reason to refuse
+  f.scheduler.RunFor(30s);
+  CHECK(f.controller->Known() == forbidden);
+  CHECK(f.Defined() == "buckets=v1");
+  f.cluster.ForgetFunctions();
+  f.scheduler.RunFor(2min);
+  CHECK(f.controller->Known());
+}
+
 }  // namespace
 }  // namespace definition_controller_test
