@@ -158,44 +158,61 @@ base::Task<void> DefinitionController::Apply() {
   applied_ = true;
 }
 
-// Names that change their owner go before they come, so that no name has two. A new definition
-// waits for the check of its paths, but not those of the start: no request is decided before they
-// are in force.
+// Names that change their owner go before they come, so that no name has two.
 bool DefinitionController::ApplyOne() {
+  Judge();
+  for (const auto& [name, defined] : defined_) {
+    const auto at = set_.stored().find(name);
+    if (at != set_.stored().end() && at->second.in_force != nullptr) continue;
+    Undefine(std::string(name));
+    return true;
+  }
+  return std::ranges::any_of(set_.stored(), [&](const auto& one) {
+    return one.second.in_force != nullptr && Define(one.second);
+  });
+}
+
+// What is new waits for the check of its paths, but not at the start: no request is decided before
+// all are in force.
+void DefinitionController::Judge() {
   checks_.Follow(set_.stored(),
                  [this](const quota::usage::StoredDefinition& one) { return KindsOf(one); });
   judged_.clear();
   for (const auto& [name, stored] : set_.stored()) judged_.emplace(name, stored.version);
   verdicts_ = set_.Judge(hooks_.built_in, [this](const std::string& name) {
+    const quota::usage::StoredDefinition& stored = set_.stored().at(name);
+    const bool is_new = applied_ && stored.in_force != stored.definition;
+    if (is_new && checks_.IsPending(name)) {
+      return quota::usage::Verdict{std::string(kNotCountedYet), "its paths are being checked"};
+    }
     return quota::usage::Verdict{std::string(quota::usage::kPathNotInSchema), checks_.WhyNot(name)};
-  });
-  for (const auto& [name, defined] : defined_) {
-    const auto verdict = verdicts_.find(name);
-    if (verdict != verdicts_.end() && verdict->second.reason.empty()) continue;
-    Undefine(std::string(name));
-    return true;
-  }
-  return std::ranges::any_of(set_.stored(), [&](const auto& one) {
-    const bool waits = applied_ && !defined_.contains(one.first) && checks_.IsPending(one.first);
-    return !waits && verdicts_.at(one.first).reason.empty() && Define(one.second);
   });
 }
 
-// What has no answer yet about its new version reads the former one.
+// What has no answer yet about its new version reads the former one, and so does a generation that
+// is not the present one.
 quota::usage::DefinitionVersions DefinitionController::VersionsOf(
     const quota::usage::StoredDefinition& stored) const {
-  const std::string& name = stored.definition->name;
+  const std::string& name = stored.in_force->name;
   const auto known = defined_.find(name);
   quota::usage::DefinitionVersions versions =
       known == defined_.end() ? quota::usage::DefinitionVersions{} : known->second.versions;
-  const quota::usage::DefinitionVersions wanted = checks_.VersionsFor(name);
-  const bool waits = known != defined_.end() && known->second.definition == stored.definition &&
+  const bool is_present = stored.in_force == stored.definition;
+  const bool waits = known != defined_.end() && known->second.definition == stored.in_force &&
                      checks_.IsPending(name);
-  const auto follow = [&](std::string& version, const std::string& other) {
-    if (!other.empty() && (version.empty() || !waits)) version = other;
+  const quota::usage::DefinitionVersions wanted = checks_.VersionsFor(name);
+  const auto follow = [&](std::string& version, const std::string& other,
+                          const api::GroupResource& resource) {
+    const bool stays =
+        is_present ? waits : served_.HasVersion({resource.group, version, resource.resource});
+    if (!other.empty() && (version.empty() || !stays)) version = other;
   };
-  follow(versions.objects, wanted.objects);
-  follow(versions.of_class, wanted.of_class);
+  follow(versions.objects, wanted.objects, stored.in_force->resource);
+  if (const auto* of_class = quota::usage::ClassOf(*stored.in_force)) {
+    follow(versions.of_class, wanted.of_class, of_class->resource);
+  } else {
+    versions.of_class.clear();
+  }
   return versions;
 }
 
@@ -223,22 +240,22 @@ DefinitionKinds DefinitionController::KindsOf(const quota::usage::StoredDefiniti
 }
 
 bool DefinitionController::Define(const quota::usage::StoredDefinition& stored) {
-  const api::GroupResource resource = ResourceOf(stored);
-  const auto known = defined_.find(stored.definition->name);
-  Defined now{.definition = stored.definition, .versions = VersionsOf(stored)};
+  const api::GroupResource resource = stored.in_force->resource;
+  const auto known = defined_.find(stored.in_force->name);
+  Defined now{.definition = stored.in_force, .versions = VersionsOf(stored)};
   if (known != defined_.end() && known->second.definition == now.definition &&
       known->second.versions == now.versions) {
     return false;
   }
-  quota::Evaluator evaluator = quota::usage::EvaluatorOf(
-      *stored.definition, hooks_.built_in(resource), now.versions.objects);
-  if (quota::usage::ClassOf(*stored.definition) != nullptr) {
+  quota::Evaluator evaluator =
+      quota::usage::EvaluatorOf(*stored.in_force, hooks_.built_in(resource), now.versions.objects);
+  if (quota::usage::ClassOf(*stored.in_force) != nullptr) {
     evaluator.classes->version = now.versions.of_class;
   }
   evaluator.revision = ++revision_;
   LOG(INFO) << "usage is defined resource=" << resource.ToString()
-            << " generation=" << stored.generation << " version=" << now.versions.objects;
-  defined_.insert_or_assign(stored.definition->name, std::move(now));
+            << " generation=" << stored.generation_in_force << " version=" << now.versions.objects;
+  defined_.insert_or_assign(stored.in_force->name, std::move(now));
   hooks_.define(resource, std::move(evaluator));
   return true;
 }
@@ -260,11 +277,13 @@ DefinitionState DefinitionController::StateOf(const std::string& name,
                                               const quota::usage::StoredDefinition& stored) const {
   DefinitionState state{.verdict = verdicts_.at(name)};
   const auto defined = defined_.find(name);
-  if (stored.definition == nullptr || defined == defined_.end()) return state;
-  state.objects = hooks_.use_of(ResourceOf(stored));
-  if (quota::usage::ClassOf(*stored.definition) != nullptr) {
-    state.of_class = hooks_.class_use_of(ResourceOf(stored));
+  if (defined == defined_.end()) return state;
+  const quota::usage::UsageDefinition& definition = *defined->second.definition;
+  state.objects = hooks_.use_of(definition.resource);
+  if (quota::usage::ClassOf(definition) != nullptr) {
+    state.of_class = hooks_.class_use_of(definition.resource);
   }
+  if (stored.in_force != stored.definition) return state;
   state.lost = checks_.Lost(name);
   state.versions = defined->second.versions;
   return state;

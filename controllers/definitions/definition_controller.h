@@ -72,6 +72,7 @@ class DefinitionController final : public informers::CollectionSink {
   // Puts all evaluators into the quota APIs that should be there, one in a turn, because each may
   // concern thousands of quotas.
   base::Task<void> Apply();
+  void Judge();
   // Returns false if there is nothing to change.
   bool ApplyOne();
   bool Define(const quota::usage::StoredDefinition& stored);

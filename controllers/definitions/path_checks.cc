@@ -68,7 +68,9 @@ PathChecks::PathChecks(client::ApiClient& client, base::Scheduler& scheduler,
 
 PathChecks::Check PathChecks::NewCheck(const StoredDefinition& stored, base::TimePoint now) {
   Check check{.definition = stored.definition, .since = now};
-  if (!quota::usage::IsObserved(stored)) return check;
+  // A former text of the definition that was still in force is back.
+  check.accepted = stored.in_force == stored.definition;
+  if (check.accepted || !quota::usage::IsObserved(stored)) return check;
   quota::usage::DefinitionVersions versions = quota::usage::VersionsIn(stored.status);
   quota::usage::Verdict recorded = quota::usage::RecordedVerdict(stored);
   check.accepted = !versions.objects.empty() || base::IsOneOf(recorded.reason, kInForce);

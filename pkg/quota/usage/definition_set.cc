@@ -10,6 +10,8 @@
 namespace quota::usage {
 namespace {
 
+// After the reason why the present generation is not in force.
+constexpr const char* kInForceIs = "; in force is still generation ";
 // Later than all times: of a definition in a file, which is still to be created.
 constexpr const char* kNotYet = "~";
 
@@ -60,8 +62,9 @@ Verdict RecordedVerdict(const StoredDefinition& stored) {
   if (!IsObserved(stored)) return {};
   for (const json::Value& condition : stored.status.ArrayAt({"conditions"})) {
     if (condition.StringAt({"type"}) != "Ready") continue;
-    return {std::string(condition.StringAt({"reason"})),
-            std::string(condition.StringAt({"message"}))};
+    std::string message(condition.StringAt({"message"}));
+    message.resize(std::min(message.size(), message.find(kInForceIs)));
+    return {std::string(condition.StringAt({"reason"})), std::move(message)};
   }
   return {};
 }
@@ -80,13 +83,19 @@ void DefinitionSet::Put(const json::Value& object) {
     stored.generation = generation->AsInt64().value_or(0);
   }
   if (const json::Value* status = object.At({"status"})) stored.status = *status;
-  const auto before = definitions_.find(name);
+  const auto known = definitions_.find(name);
+  const StoredDefinition before = known == definitions_.end() || known->second.uid != stored.uid
+                                      ? StoredDefinition{}
+                                      : known->second;
+  stored.in_force = before.in_force;
+  stored.generation_in_force = before.generation_in_force;
   auto definition = ParseUsageDefinition(object);
   if (!definition) {
     stored.why = definition.error().message;
-  } else if (before != definitions_.end() && before->second.definition != nullptr &&
-             *before->second.definition == *definition) {
-    stored.definition = before->second.definition;
+  } else if (before.in_force != nullptr && *before.in_force == *definition) {
+    stored.definition = before.in_force;
+  } else if (before.definition != nullptr && *before.definition == *definition) {
+    stored.definition = before.definition;
   } else {
     stored.definition = std::make_shared<const UsageDefinition>(std::move(*definition));
   }
@@ -108,31 +117,46 @@ void DefinitionSet::EndSweep() {
   for (const std::string& name : *gone) Remove(name);
 }
 
-std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in,
-                                                    const OfPaths& of_paths) const {
-  std::map<std::string, Verdict> verdicts;
-  std::vector<Stored::const_pointer> oldest_first;
-  for (const auto& entry : definitions_) oldest_first.push_back(&entry);
+std::vector<DefinitionSet::Stored::pointer> DefinitionSet::OldestFirst() {
+  std::vector<Stored::pointer> oldest_first;
+  for (auto& entry : definitions_) oldest_first.push_back(&entry);
   std::ranges::stable_sort(
       oldest_first, {}, [](const auto* one) -> const std::string& { return one->second.created; });
+  return oldest_first;
+}
+
+std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in,
+                                                    const OfPaths& of_paths) {
+  std::map<std::string, Verdict> verdicts;
   std::map<std::string, std::string> owners;  // of names and scopes
   std::size_t in_force = 0;
-  for (const auto* entry : oldest_first) {
-    const StoredDefinition& stored = entry->second;
-    Verdict& verdict = verdicts[entry->first];
-    if (!stored.definition) {
-      verdict = {"PathInvalid", stored.why};
-    } else if (std::string why = WhyNotSupported(*stored.definition, built_in); !why.empty()) {
-      verdict = {std::string(kNotSupported), std::move(why)};
-    } else if (auto wrong = of_paths(entry->first); !wrong.message.empty()) {
-      verdict = std::move(wrong);
-    } else if (auto taken = NameTaken(*stored.definition, owners)) {
-      verdict = std::move(*taken);
-    } else if (in_force == kMostInForce) {
-      verdict = {"TooMany", std::to_string(kMostInForce) + " older definitions are in force"};
-    } else {
-      TakeNames(*stored.definition, owners);
-      ++in_force;
+  const auto has_place = [&](const UsageDefinition& definition) -> Verdict {
+    if (auto taken = NameTaken(definition, owners)) return *std::move(taken);
+    if (in_force < kMostInForce) return {};
+    return {"TooMany", std::to_string(kMostInForce) + " older definitions are in force"};
+  };
+  const auto judge = [&](const std::string& name, const StoredDefinition& stored) -> Verdict {
+    if (!stored.definition) return {"PathInvalid", stored.why};
+    std::string why = WhyNotSupported(*stored.definition, built_in);
+    if (!why.empty()) return {std::string(kNotSupported), std::move(why)};
+    auto wrong = of_paths(name);
+    return wrong.message.empty() ? has_place(*stored.definition) : std::move(wrong);
+  };
+  for (auto* entry : OldestFirst()) {
+    StoredDefinition& stored = entry->second;
+    Verdict& verdict = verdicts[entry->first] = judge(entry->first, stored);
+    if (verdict.reason.empty()) {
+      stored.in_force = stored.definition;
+      stored.generation_in_force = stored.generation;
+    } else if (stored.in_force != nullptr) {
+      const bool same = stored.in_force == stored.definition;
+      if (same || !has_place(*stored.in_force).reason.empty()) stored.in_force = nullptr;
+    }
+    if (stored.in_force == nullptr) continue;
+    TakeNames(*stored.in_force, owners);
+    ++in_force;
+    if (!verdict.reason.empty()) {
+      verdict.message += kInForceIs + std::to_string(stored.generation_in_force);
     }
   }
   return verdicts;

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pkg/json/value.h"
 #include "pkg/quota/evaluator.h"
@@ -31,11 +32,15 @@ struct StoredDefinition {
   json::Value status;
   SharedDefinition definition;  // null: it cannot be read
   std::string why;              // it cannot be read; "": it can
+  // What is counted by, as Judge() has decided: the definition, or that of a former generation
+  // while the present one cannot be in force. Null: nothing.
+  SharedDefinition in_force = {};
+  std::int64_t generation_in_force = 0;
 };
 
-// Whether a definition is in force.
+// Whether the present generation of a definition may be in force.
 struct Verdict {
-  std::string reason;  // of its condition Ready; "": it is in force
+  std::string reason;  // of its condition Ready; "": it may
   std::string message;
 };
 
@@ -85,11 +90,15 @@ class DefinitionSet {
   using BuiltIn = std::function<std::shared_ptr<const Evaluator>(const api::GroupResource&)>;
   // Returns what the schema of its kind says of a definition; without a message it may be in force.
   using OfPaths = std::function<Verdict(const std::string& name)>;
-  // Returns the verdict on each.
-  [[nodiscard]] std::map<std::string, Verdict> Judge(const BuiltIn& built_in,
-                                                     const OfPaths& of_paths) const;
+  // Decides which are in force, and returns the verdict on each. A mistyped edit does not end a
+  // limit: what was in force by the last call stays until another generation can take its place, as
+  // long as no older definition has one of its names.
+  std::map<std::string, Verdict> Judge(const BuiltIn& built_in, const OfPaths& of_paths);
 
  private:
+  // Those of the same age by name.
+  std::vector<Stored::pointer> OldestFirst();
+
   Stored definitions_;  // by name
   std::optional<std::set<std::string, std::less<>>> unseen_;
 };

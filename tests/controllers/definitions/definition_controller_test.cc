@@ -262,8 +262,9 @@ TEST_CASE("definitions: one that becomes unreadable during a write says so", "[c
   f.Put("disks", "example.com/disk-bytes", "spec.size", 2);
   CHECK(f.ReadyOfDisksDuring(5s) ==
         std::vector<std::string>{
-            "False PathInvalid: spec.usage[0].path: must begin with a dot, as .spec.size"});
-  CHECK(f.Defined() == "buckets=v1");
+            "False PathInvalid: spec.usage[0].path: must begin with a dot, as .spec.size; in force "
+            "is still generation 1"});
+  CHECK(f.Defined() == "buckets=v1 disks=v1");
 }
 
 TEST_CASE("definitions: one that changes during a write is not ready before it is in force",
@@ -275,8 +276,8 @@ TEST_CASE("definitions: one that changes during a write is not ready before it i
   CHECK(f.ReadyOfDisksDuring(5s) ==
         std::vector<std::string>{
             "False PathNotInSchema: spec.usage[0].path: spec.szie is not in the schema of Disk "
-            "(example.com/v1): spec has size"});
-  CHECK(f.Defined() == "buckets=v1");
+            "(example.com/v1): spec has size; in force is still generation 1"});
+  CHECK(f.Defined() == "buckets=v1 disks=v1");
 }
 
 TEST_CASE("definitions: while they are listed again no status is written", "[controllers]") {
@@ -298,7 +299,8 @@ TEST_CASE("definitions: while they are listed again no status is written", "[con
   CHECK(f.cluster.writes.empty());
   f.controller->EndList();
   f.scheduler.RunFor(1s);
-  CHECK(f.Defined() == (readable ? "disks=v1" : ""));
+  CHECK(f.Defined() == "disks=v1");
+  CHECK(f.changes == (readable ? 2 : 1));
   REQUIRE(f.cluster.writes.size() == 1);
   CHECK_THAT(f.cluster.writes[0].body, Catch::Contains(readable ? "NotLimited" : "PathInvalid"));
 }
