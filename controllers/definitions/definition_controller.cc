@@ -20,11 +20,6 @@ constexpr std::chrono::milliseconds kLookAgain{500};
 // doubt.
 constexpr std::chrono::seconds kOldAnswer{30};
 constexpr std::chrono::seconds kOldDoubt{3};
-// A number of objects alone is not written more often than this, and no status after a failure.
-constexpr std::chrono::seconds kBetweenWrites{10};
-constexpr std::chrono::seconds kBetweenStates{1};
-constexpr std::chrono::seconds kWriteTimeout{10};
-
 // The API server restarts, or a connection breaks. A definition that comes within this time may be
 // unknown here, as it is while its event is on the way. A request waits about as long.
 constexpr std::chrono::seconds kBriefTrouble{10};
@@ -47,7 +42,11 @@ DefinitionController::DefinitionController(TrackingContext context, ServedResour
       served_(served),
       hooks_(std::move(hooks)),
       changed_(context_.scheduler->NewAlarm()),
-      checks_(*context_.client, *context_.scheduler, [this] { changed_->Wake(); }),
+      checks_(*context_.client, *context_.scheduler,
+              [this] {
+                dirty_ = true;
+                changed_->Wake();
+              }),
       metrics_(NewInformerMetrics(context_, "definitions", DefinitionResource())) {}
 
 bool DefinitionController::Known() const {
@@ -121,6 +120,7 @@ base::Task<void> DefinitionController::Follow() {
   LOG(INFO) << "the server does not serve UsageDefinitions any more";
   listing_ = false;
   set_.Clear();
+  dirty_ = true;
   co_await Apply();
   listed_ = applied_ = false;
 }
@@ -132,11 +132,13 @@ void DefinitionController::BeginList() {
 
 void DefinitionController::Upsert(const json::Value& object) {
   set_.Put(object);
+  dirty_ = true;
   changed_->Wake();
 }
 
 void DefinitionController::Remove(const json::Value& object) {
   set_.Remove(api::Name(object));
+  dirty_ = true;
   changed_->Wake();
 }
 
@@ -146,6 +148,7 @@ void DefinitionController::EndList() {
   LOG_IF(INFO, !std::exchange(listed_, true))
       << "UsageDefinitions listed definitions=" << set_.stored().size();
   listing_ = false;
+  dirty_ = true;
   changed_->Wake();
 }
 
@@ -160,7 +163,7 @@ base::Task<void> DefinitionController::Apply() {
 
 // Names that change their owner go before they come, so that no name has two.
 bool DefinitionController::ApplyOne() {
-  Judge();
+  if (IsJudgementDue()) Judge();
   for (const auto& [name, defined] : defined_) {
     const auto at = set_.stored().find(name);
     if (at != set_.stored().end() && at->second.in_force != nullptr) continue;
@@ -172,9 +175,16 @@ bool DefinitionController::ApplyOne() {
   });
 }
 
+bool DefinitionController::IsJudgementDue() const {
+  return dirty_ || pending_ || looked_ != served_.last_look();
+}
+
 // What is new waits for the check of its paths, but not at the start: no request is decided before
 // all are in force.
 void DefinitionController::Judge() {
+  dirty_ = false;
+  // An answer that is on the way has its time already.
+  looked_ = served_.IsLooking() ? std::nullopt : std::optional(served_.last_look());
   checks_.Follow(set_.stored(),
                  [this](const quota::usage::StoredDefinition& one) { return KindsOf(one); });
   judged_.clear();
@@ -187,6 +197,8 @@ void DefinitionController::Judge() {
     }
     return quota::usage::Verdict{std::string(quota::usage::kPathNotInSchema), checks_.WhyNot(name)};
   });
+  pending_ = checks_.AnyPending();
+  if (set_.Lacks() && reflector_ != nullptr) reflector_->Relist();
 }
 
 // What has no answer yet about its new version reads the former one, and so does a generation that
@@ -271,80 +283,6 @@ void DefinitionController::Undefine(const std::string& name) {
     evaluator->revision = ++revision_;
   }
   hooks_.define(resource, evaluator);
-}
-
-DefinitionState DefinitionController::StateOf(const std::string& name,
-                                              const quota::usage::StoredDefinition& stored) const {
-  DefinitionState state{.verdict = verdicts_.at(name)};
-  const auto defined = defined_.find(name);
-  if (defined == defined_.end()) return state;
-  const quota::usage::UsageDefinition& definition = *defined->second.definition;
-  state.objects = hooks_.use_of(definition.resource);
-  if (quota::usage::ClassOf(definition) != nullptr) {
-    state.of_class = hooks_.class_use_of(definition.resource);
-  }
-  if (stored.in_force != stored.definition) return state;
-  state.lost = checks_.Lost(name);
-  state.versions = defined->second.versions;
-  return state;
-}
-
-std::optional<base::TimePoint> DefinitionController::DueAt(
-    const std::string& name, const quota::usage::StoredDefinition& stored,
-    const json::Value& status) const {
-  const auto same = [&](std::string_view member) {
-    const json::Value* held = stored.status.At({member});
-    return (held == nullptr ? json::Value() : *held) == *status.At({member});
-  };
-  const auto last = written_.find(name);
-  // A CRD of a former release drops the versions.
-  const bool same_versions = (same("version") && same("classVersion")) ||
-                             (last != written_.end() && !last->second.failed &&
-                              last->second.versions == quota::usage::VersionsIn(status) &&
-                              stored.status.At({"version"}) == nullptr);
-  const bool same_state = same("observedGeneration") && same("conditions") && same_versions;
-  if (same_state && same("counted")) return std::nullopt;
-  if (last == written_.end()) return base::TimePoint::min();
-  const bool soon = !same_state && !last->second.failed;
-  return last->second.at + (soon ? kBetweenStates : kBetweenWrites);
-}
-
-base::Task<void> DefinitionController::WriteStatus() {
-  std::vector<std::string> names;
-  for (const auto& [name, stored] : set_.stored()) names.push_back(name);
-  for (const std::string& name : names) {
-    // What is listed again is judged, and put in force, after the list.
-    if (listing_ || !hooks_.leading()) co_return;
-    const auto at = set_.stored().find(name);
-    const base::TimePoint now = context_.scheduler->Now();
-    if (at == set_.stored().end() || !verdicts_.contains(name)) continue;
-    const quota::usage::StoredDefinition& stored = at->second;
-    // The verdict is about another version: this one is not in force, and perhaps never will be.
-    if (judged_.at(name) != stored.version) continue;
-    if (checks_.IsPending(name)) continue;  // its first verdict may be wrong
-    json::Value status = StatusOf(stored, StateOf(name, stored), served_,
-                                  api::FormatTime(context_.scheduler->WallNow()));
-    const auto due = DueAt(name, stored, status);
-    if (!due || *due > now) continue;
-    Written written{.at = now, .versions = quota::usage::VersionsIn(status)};
-    json::Value patch = json::Object{{"status", std::move(status)}};
-    patch.Make({"metadata", "uid"}) = stored.uid;
-    patch.Make({"metadata", "resourceVersion"}) = stored.version;
-    client::ApiRequest request{.verb = "PATCH",
-                               .path = DefinitionResource().Path("", name, "status"),
-                               .query = {{"fieldManager", "quota-controller-manager"}},
-                               .content_type = std::string(client::kMergePatch),
-                               .body = json::Write(patch),
-                               .timeout = kWriteTimeout};
-    const auto answer = co_await client::DoJson(*context_.client, std::move(request));
-    written.failed = !answer;
-    written_.insert_or_assign(name, std::move(written));
-    if (!answer && !answer.error().Is(base::ErrorCode::kConflict)) {
-      LOG(WARNING) << "the status of a UsageDefinition cannot be written definition=" << name
-                   << " error=" << json::Quote(answer.error().message);
-    }
-    if (co_await base::Stopping()) co_return;
-  }
 }
 
 }  // namespace controllers

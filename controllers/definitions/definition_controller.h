@@ -72,6 +72,8 @@ class DefinitionController final : public informers::CollectionSink {
   // Puts all evaluators into the quota APIs that should be there, one in a turn, because each may
   // concern thousands of quotas.
   base::Task<void> Apply();
+  // True if the verdicts may have changed.
+  [[nodiscard]] bool IsJudgementDue() const;
   void Judge();
   // Returns false if there is nothing to change.
   bool ApplyOne();
@@ -104,6 +106,9 @@ class DefinitionController final : public informers::CollectionSink {
   };
   std::map<std::string, Written> written_;  // the last write of each status
   std::uint64_t revision_ = 0;
+  bool dirty_ = true;     // a definition, or what is known of its paths, has changed
+  bool pending_ = false;  // the check of some paths was pending at the last judgement
+  std::optional<base::TimePoint> looked_;  // the answer of discovery that it was by
   bool listing_ = false;
   bool listed_ = false;
   bool applied_ = false;  // what was listed is in force

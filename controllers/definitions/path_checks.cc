@@ -158,6 +158,10 @@ bool PathChecks::IsPending(std::string_view name) const {
          (check->objects.IsUnknown() || check->of_class.IsUnknown());
 }
 
+bool PathChecks::AnyPending() const {
+  return std::ranges::any_of(checks_, [this](const auto& one) { return IsPending(one.first); });
+}
+
 base::Task<void> PathChecks::Run() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {

@@ -64,6 +64,7 @@ class PathChecks {
   [[nodiscard]] quota::usage::DefinitionVersions VersionsFor(std::string_view name) const;
   // True while nothing is known about these versions that should be in a moment.
   [[nodiscard]] bool IsPending(std::string_view name) const;
+  [[nodiscard]] bool AnyPending() const;
 
  private:
   // Whether a kind in one version has the paths of a definition.

@@ -10,6 +10,7 @@
 namespace quota::usage {
 namespace {
 
+constexpr const char* kNoRoom = "older definitions take all 4 MiB of memory for definitions";
 // After the reason why the present generation is not in force.
 constexpr const char* kInForceIs = "; in force is still generation ";
 // Later than all times: of a definition in a file, which is still to be created.
@@ -90,6 +91,7 @@ void DefinitionSet::Put(const json::Value& object) {
   stored.in_force = before.in_force;
   stored.generation_in_force = before.generation_in_force;
   auto definition = ParseUsageDefinition(object);
+  if (definition) stored.bytes = HeldBytes(*definition);
   if (!definition) {
     stored.why = definition.error().message;
   } else if (before.in_force != nullptr && *before.in_force == *definition) {
@@ -99,7 +101,10 @@ void DefinitionSet::Put(const json::Value& object) {
   } else {
     stored.definition = std::make_shared<const UsageDefinition>(std::move(*definition));
   }
+  held_ += stored.bytes;
   definitions_.insert_or_assign(name, std::move(stored));
+  // Not at each call: it looks at all.
+  if (held_ > 2 * kMostBytes) Shed();
 }
 
 void DefinitionSet::Remove(std::string_view name) {
@@ -125,8 +130,26 @@ std::vector<DefinitionSet::Stored::pointer> DefinitionSet::OldestFirst() {
   return oldest_first;
 }
 
+void DefinitionSet::Shed() {
+  held_ = 0;
+  lacks_ = false;
+  std::size_t bytes = 0;
+  for (auto* entry : OldestFirst()) {
+    StoredDefinition& stored = entry->second;
+    const bool two = stored.in_force != nullptr && stored.in_force != stored.definition;
+    bytes += stored.bytes + (two ? HeldBytes(*stored.in_force) : 0);
+    if (bytes > kMostBytes) {
+      stored.definition = stored.in_force = nullptr;
+    } else {
+      held_ = bytes;
+      lacks_ = lacks_ || (stored.bytes > 0 && stored.definition == nullptr);
+    }
+  }
+}
+
 std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in,
                                                     const OfPaths& of_paths) {
+  Shed();
   std::map<std::string, Verdict> verdicts;
   std::map<std::string, std::string> owners;  // of names and scopes
   std::size_t in_force = 0;
@@ -136,7 +159,8 @@ std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in,
     return {"TooMany", std::to_string(kMostInForce) + " older definitions are in force"};
   };
   const auto judge = [&](const std::string& name, const StoredDefinition& stored) -> Verdict {
-    if (!stored.definition) return {"PathInvalid", stored.why};
+    if (!stored.why.empty()) return {"PathInvalid", stored.why};
+    if (!stored.definition) return {"TooMany", kNoRoom};
     std::string why = WhyNotSupported(*stored.definition, built_in);
     if (!why.empty()) return {std::string(kNotSupported), std::move(why)};
     auto wrong = of_paths(name);

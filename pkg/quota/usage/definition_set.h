@@ -30,8 +30,9 @@ struct StoredDefinition {
   std::string created;  // as text, which sorts
   std::int64_t generation = 0;
   json::Value status;
-  SharedDefinition definition;  // null: it cannot be read
+  SharedDefinition definition;  // null: it cannot be read, or there is no room for it
   std::string why;              // it cannot be read; "": it can
+  std::size_t bytes = 0;        // HeldBytes() of the definition, also if there is no room for it
   // What is counted by, as Judge() has decided: the definition, or that of a former generation
   // while the present one cannot be in force. Null: nothing.
   SharedDefinition in_force = {};
@@ -72,6 +73,10 @@ class DefinitionSet {
   // So many are in force, the oldest. Each is a watch and at least one webhook.
   static constexpr std::size_t kMostInForce = 256;
 
+  // So many bytes of definitions are held, those of the oldest: one with the longest paths has
+  // 100 KB. What may be in force is held as well, and those who count by it have a copy.
+  static constexpr std::size_t kMostBytes = std::size_t{4} << 20U;
+
   // Fields that Put() reads, for a reflector.
   static std::vector<std::string> Fields() {
     return {"metadata.creationTimestamp", "metadata.generation", "spec", "status"};
@@ -83,6 +88,9 @@ class DefinitionSet {
   void BeginSweep();
   void EndSweep();
   void Clear() { definitions_.clear(); }
+
+  // True if there is room for a definition that is not held. It must be Put() again.
+  [[nodiscard]] bool Lacks() const { return lacks_; }
 
   using Stored = std::map<std::string, StoredDefinition, std::less<>>;
   [[nodiscard]] const Stored& stored() const { return definitions_; }
@@ -98,8 +106,13 @@ class DefinitionSet {
  private:
   // Those of the same age by name.
   std::vector<Stored::pointer> OldestFirst();
+  // Lets go what there is no room for. A definition has room if it has with all that are older,
+  // held or not, so what is held does not depend on the order in which they came.
+  void Shed();
 
-  Stored definitions_;  // by name
+  Stored definitions_;    // by name
+  std::size_t held_ = 0;  // bytes, at most
+  bool lacks_ = false;
   std::optional<std::set<std::string, std::less<>>> unseen_;
 };
 

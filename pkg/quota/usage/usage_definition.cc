@@ -308,6 +308,28 @@ std::string WhyNoName(std::string_view name) {
   return "";
 }
 
+std::size_t HeldBytes(const UsageDefinition& definition) {
+  constexpr std::size_t kStep = 64;  // a text, what is around it, and what the heap adds
+  std::size_t bytes = sizeof(definition) + definition.name.size();
+  const auto add = [&](const std::string& name, std::initializer_list<const FieldPath*> paths) {
+    bytes += sizeof(Amount) + name.size();
+    for (const FieldPath* path : paths) {
+      if (path != nullptr) bytes += path->ToString().size() + kStep * path->steps().size();
+    }
+  };
+  const auto get = [](const auto& path) { return path ? &*path : nullptr; };
+  for (const Amount& amount : definition.amounts) {
+    add(amount.name, {get(amount.path), get(amount.times)});
+    if (const auto* one = get(amount.of_class)) add(one->display_name, {&one->path, &one->field});
+  }
+  if (const auto* counts = get(definition.counts_while)) {
+    add("", {&counts->path});
+    for (const std::string& value : counts->values) bytes += sizeof(value) + value.size();
+  }
+  for (const ScopeOfField& scope : definition.scopes) add(scope.name, {&scope.path});
+  return bytes;
+}
+
 const AmountOfClass* ClassOf(const UsageDefinition& definition) {
   for (const Amount& amount : definition.amounts) {
     if (amount.of_class) return &*amount.of_class;

@@ -4,6 +4,7 @@
 // foreign input: whoever may write it is trusted with what the daemon watches, not with its
 // memory. Values; any thread.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -84,6 +85,9 @@ struct UsageDefinition {
   InvalidAmount invalid = InvalidAmount::kUnknown;
   bool operator==(const UsageDefinition& other) const = default;
 };
+
+// About how many bytes of memory it takes.
+std::size_t HeldBytes(const UsageDefinition& definition);
 
 // What the amounts with a class say of it, which is the same in all; null: none has a class.
 const AmountOfClass* ClassOf(const UsageDefinition& definition);

@@ -85,5 +85,72 @@ TEST_CASE("edits: another definition of the same name inherits nothing", "[contr
   CHECK(f.Defined().empty());
 }
 
+TEST_CASE("edits: while nothing changes nothing is judged", "[controllers]") {
+  InForce f;
+  f.judged = 0;
+  f.scheduler.RunFor(10min);
+  CHECK(f.judged <= 5);  // after answers about the schema
+  f.judged = 0;
+  f.Put("disks", "example.com/disk-bytes", ".spec.size");
+  f.scheduler.RunFor(20s);
+  CHECK(f.judged > 0);
+  CHECK(f.judged <= 60);
+}
+
+// The definition of a resource with the longest paths.
+json::Value Large(const std::string& resource, const std::string& created) {
+  json::Array usage;
+  for (std::size_t i = 0; i < quota::usage::kMostNames; ++i) {
+    std::string path = ".spec.a" + std::to_string(i);
+    for (int step = 0; step < 14; ++step) path += "." + std::string(60, 'b');
+    usage.push_back(json::Object{{"name", "example.com/" + resource + "-" + std::to_string(i)},
+                                 {"path", path}});
+  }
+  json::Value object;
+  object.Make({"metadata"}) = json::Object{{"name", resource + ".example.com"},
+                                           {"uid", "uid-of-" + resource},
+                                           {"generation", 1},
+                                           {"creationTimestamp", created}};
+  object.Make({"spec", "resource"}) =
+      json::Object{{"group", "example.com"}, {"resource", resource}};
+  object.Make({"spec", "usage"}) = std::move(usage);
+  return object;
+}
+
+TEST_CASE("edits: the memory of all definitions together has a bound", "[controllers]") {
+  Definitions f;
+  for (int i = 0; i < 100; ++i) {
+    f.cluster.Put(
+        DefinitionResource(),
+        Large("r" + std::to_string(i), i < 50 ? "2026-01-01T00:00:00Z" : "2025-01-01T00:00:00Z"));
+  }
+  f.Start();
+  f.scheduler.RunFor(5min);
+  const std::size_t most = f.defined.size();
+  CHECK(most > 20);
+  CHECK(most < 80);
+  // The oldest; of the same age by name.
+  CHECK(f.defined.contains("r50"));
+  CHECK_FALSE(f.defined.contains("r9"));
+  CHECK_THAT(f.Ready("r9.example.com"), Catch::StartsWith("False TooMany: older definitions take"));
+  // One that goes makes room.
+  f.Delete("r50");
+  f.scheduler.RunFor(5min);
+  CHECK(f.defined.size() == most);
+  CHECK_FALSE(f.defined.contains("r50"));
+}
+
+TEST_CASE("edits: a small definition is not kept out by large ones that are younger",
+          "[controllers]") {
+  Definitions f;
+  for (int i = 0; i < 100; ++i) {
+    f.cluster.Put(DefinitionResource(), Large("r" + std::to_string(i), "2026-01-01T00:00:00Z"));
+  }
+  f.Put("buckets", "example.com/bytes", ".spec.size", 1, "2025-01-01T00:00:00Z");
+  f.Start();
+  f.scheduler.RunFor(20s);
+  CHECK(f.defined.contains("buckets"));
+}
+
 }  // namespace
 }  // namespace definition_controller_test
