@@ -414,8 +414,8 @@ TEST_CASE_METHOD(Enforced, "usage definition: a path that the schema lacks is to
   a.scenario().StopDaemon();
   a.scenario().StartDaemon(a.daemon_options(), false);
   definitions.WaitCondition(name, "Ready",
-                            "True Counting: the objects are counted under its names; new objects "
-                            "cannot have one of its paths: spec.usage[0].path: spec.size");
+                            "False PathLost: it stays in force, and new objects cannot have one of "
+                            "its paths: spec.usage[0].path: spec.size");
   Eventually("creations are refused again", [&]() -> std::string {
     const Attempt attempt = buckets.Try(ns.name(), R"({"tier":"fast"})");
     return attempt.code == 403 ? "" : attempt.Text();
