@@ -324,7 +324,7 @@ std::size_t HeldBytes(const UsageDefinition& definition) {
   }
   if (const auto* counts = get(definition.counts_while)) {
     add("", {&counts->path});
-    for (const std::string& value : counts->values) bytes += sizeof(value) + value.size();
+    for (const std::string& value : counts->values) bytes += kStep + value.size();
   }
   for (const ScopeOfField& scope : definition.scopes) add(scope.name, {&scope.path});
   return bytes;
