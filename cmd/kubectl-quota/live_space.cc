@@ -23,19 +23,25 @@ namespace {
 
 using Manifests = std::vector<inspect::Manifest>;
 
+bool Says(const base::Error& error, const std::string& words) {
+  return error.message.find(words) != std::string::npos;
+}
+
+// True if the server could not answer. A webhook denies with the status that it likes.
+bool IsUnanswered(const base::Error& error) {
+  constexpr int kTooMany = 429;
+  const bool failed = error.http_status == kTooMany || error.http_status >= 500;
+  return failed && !Says(error, " denied the request");
+}
+
 // True if the server did not judge the object: the user may not create it, a webhook knows no dry
 // run, its namespace does not exist, because a manifest creates it, there is an object of its name,
 // or the server could not answer.
 bool IsNotJudged(const base::Error& error, const std::string& ns, bool in_files) {
-  const auto says = [&](const std::string& words) {
-    return error.message.find(words) != std::string::npos;
-  };
   constexpr int kConflict = 409;
-  constexpr int kTooMany = 429;
-  const int status = error.http_status;
-  return status == kConflict || status == kTooMany || status >= 500 ||
-         says(" cannot create resource \"") || says(" does not support dry run") ||
-         (in_files && says(NoSuchNamespace(ns)));
+  return error.http_status == kConflict || IsUnanswered(error) ||
+         Says(error, " cannot create resource \"") || Says(error, " does not support dry run") ||
+         (in_files && Says(error, NoSuchNamespace(ns)));
 }
 
 bool AnyOfKind(const Manifests& manifests, std::string_view kind) {
@@ -122,10 +128,10 @@ base::Task<base::Result<void>> LiveSpace::OpenBooks(const Manifests& manifests,
   if (stored != nullptr) definitions = *stored;
   if (stored != nullptr) books_.KnowDefinitions();
   Replace(policies.usage_definitions, definitions);
-  for (ServedQuotaApi& of : apis_) Define(definitions, of.api);
+  const client::Discovered* kinds = co_await cluster_.Kinds();
+  for (ServedQuotaApi& of : apis_) Define(definitions, of.api, kinds);
   auto quotas = co_await cluster_.Quotas(ns_, session_.options.place.selector);
   if (!quotas) co_return quotas.error();
-  const client::Discovered* kinds = co_await cluster_.Kinds();
   const quota::Rules rules = co_await cluster_.Rules();
   for (const ServedQuotaApi& of : apis_) {
     std::vector<quota::Quota> own;
@@ -244,6 +250,10 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
   if (session_.options.check.server && stored->IsNull()) {
     auto answer = co_await AskServer(object, *expansion);
     if (!answer) co_return answer.error();
+    if (answer->unanswered) {
+      checked.unknown.push_back("the server cannot judge " + answer->of.ToString() + ": " +
+                                answer->unknown);
+    }
     checked.server.push_back(std::move(*answer));
   }
   auto added = books_.Add(std::move(*expansion), session_.scheduler.WallNow(), checked);
@@ -361,6 +371,7 @@ base::Task<base::Result<inspect::ServerAnswer>> LiveSpace::AskServer(
   if (created) co_return answer;
   if (created.error().http_status == 0) co_return created.error();
   std::string words = ServerWords(created.error());
+  answer.unanswered = IsUnanswered(created.error());
   const bool judged = !IsNotJudged(created.error(), ns_, surroundings_.closed.empty());
   (judged ? answer.refusal : answer.unknown) = std::move(words);
   co_return answer;

@@ -22,6 +22,7 @@ struct ServerAnswer {
   std::string refusal = {};       // "": accepted
   bool refusal_foreseen = false;  // our quotas refuse this object alone, too
   std::string unknown = {};       // why the server did not judge it; "" if it did
+  bool unanswered = false;        // because it could not answer
   [[nodiscard]] bool Refused() const { return unknown.empty() && !refusal.empty(); }
 };
 

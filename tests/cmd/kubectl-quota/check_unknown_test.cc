@@ -318,15 +318,16 @@ TEST_CASE("check: an error that judges nothing is no refusal of the server", "[k
     int status;
     const char* reason;
     const char* words;
+    int code = 0;
   };
   const Row row = GENERATE(
       Row{400, "BadRequest", "admission webhook \"w\" does not support dry run"},
       Row{403, "Forbidden", "pods is forbidden: User \"jane\" cannot create resource \"pods\""},
       Row{409, "AlreadyExists", "pods \"p\" already exists"},
       Row{409, "Conflict", "Operation cannot be fulfilled on resourcequotas \"q\""},
-      Row{429, "TooManyRequests", "too many requests"},
-      Row{500, "InternalError", "failed calling webhook \"w\""},
-      Row{504, "Timeout", "the server did not answer in time"});
+      Row{429, "TooManyRequests", "too many requests", 3},
+      Row{500, "InternalError", "failed calling webhook \"w\"", 3},
+      Row{504, "Timeout", "the server did not answer in time", 3});
   Partly plugin;
   plugin.cluster.Serve({"", "v1", "pods"}, "Pod");
   plugin.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
@@ -339,9 +340,23 @@ TEST_CASE("check: an error that judges nothing is no refusal of the server", "[k
   };
   const auto told = plugin.Check(kPod, {"--dry-run=server"});
   INFO(told.output);
-  CHECK(told.code == 0);
+  CHECK(told.code == row.code);
   CHECK_THAT(told.output,
              Contains("server: pod/p is not judged: " + std::string(row.words) + "\n"));
+  plugin.cluster.ForgetFunctions();
+}
+
+TEST_CASE("check: a webhook denies with any status", "[kubectl-quota]") {
+  const int status = GENERATE(403, 429, 500);
+  Partly plugin;
+  plugin.cluster.Serve({"", "v1", "pods"}, "Pod");
+  plugin.cluster.fault = [status](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "POST") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                       .message = "POST pods: admission webhook \"w\" denied the request: no",
+                       .http_status = status};
+  };
+  CHECK(plugin.Check(kPod, {"--dry-run=server"}).code == 1);
   plugin.cluster.ForgetFunctions();
 }
 
