@@ -136,7 +136,7 @@ base::Task<const std::vector<ServedQuotaApi>*> Cluster::QuotaApis() {
   const auto* definitions = co_await UsageDefinitions();
   for (ServedQuotaApi& known : KnownQuotaApis()) {
     const bool own = known.kind.empty();
-    if (definitions != nullptr) Define(*definitions, known.api);
+    if (definitions != nullptr) Define(*definitions, known.api, kinds);
     if (own || Serves(*kinds, known.api.resource)) apis_.push_back(std::move(known));
   }
   co_return &apis_;

@@ -76,7 +76,7 @@ base::Task<ReadTable> ReadClasses(Cluster& cluster, quota::ClassSource source) {
     co_return ReadTable{ClassesOfKinds(source, *kinds), UnseenKinds(*kinds)};
   }
   auto table = std::make_unique<quota::ClassTable>(source.missing, source.called);
-  const client::ApiResource* resource = FindResource(*kinds, source.resource);
+  const client::ApiResource* resource = FindResource(*kinds, source.resource, source.version);
   if (resource == nullptr) co_return ReadTable{std::move(table)};
   const auto set = [&](const json::Value& object) {
     table->Set(api::Name(object), source.usage_of(object));

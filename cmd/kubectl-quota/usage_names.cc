@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cmd/kubectl-quota/counting.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/quota/core/core_quota.h"
 #include "pkg/quota/uncountable_names.h"
@@ -24,9 +25,24 @@ bool CountsUnderAny(const quota::Evaluator& evaluator, const quota::ResourceList
   });
 }
 
+// The versions that the daemon reads, as far as they are served.
+quota::usage::DefinitionVersions VersionsFor(const quota::usage::StoredDefinition& stored,
+                                             const client::Discovered* kinds) {
+  if (kinds == nullptr || !quota::usage::IsObserved(stored)) return {};
+  quota::usage::DefinitionVersions versions = quota::usage::VersionsIn(stored.status);
+  const auto keep_served = [kinds](std::string& version, const api::GroupResource& resource) {
+    if (FindResource(*kinds, resource, version) == nullptr) version.clear();
+  };
+  keep_served(versions.objects, stored.definition->resource);
+  const auto* of_class = quota::usage::ClassOf(*stored.definition);
+  if (of_class != nullptr) keep_served(versions.of_class, of_class->resource);
+  return versions;
+}
+
 }  // namespace
 
-void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api) {
+void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api,
+            const client::Discovered* kinds) {
   if (!api.TakesDefinitions() || definitions.empty()) return;
   quota::usage::DefinitionSet set;
   for (const json::Value& definition : definitions) set.Put(definition);
@@ -40,8 +56,10 @@ void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api) {
   std::uint64_t revision = 0;
   for (const auto& [name, stored] : set.stored()) {
     if (!verdicts.at(name).reason.empty()) continue;
+    const quota::usage::DefinitionVersions versions = VersionsFor(stored, kinds);
     quota::Evaluator evaluator = quota::usage::EvaluatorOf(
-        *stored.definition, quota::BuiltInEvaluator(stored.definition->resource));
+        *stored.definition, quota::BuiltInEvaluator(stored.definition->resource), versions.objects);
+    if (evaluator.classes) evaluator.classes->version = versions.of_class;
     evaluator.revision = ++revision;
     api.evaluators.Put(std::move(evaluator));
   }
@@ -49,7 +67,8 @@ void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api) {
 
 base::Task<quota::QuotaApi> Defined(Cluster& cluster, quota::QuotaApi api) {
   const auto* definitions = co_await cluster.UsageDefinitions();
-  if (definitions != nullptr) Define(*definitions, api);
+  const client::Discovered* kinds = co_await cluster.Kinds();
+  if (definitions != nullptr) Define(*definitions, api, kinds);
   co_return api;
 }
 

@@ -17,8 +17,10 @@ namespace kubectl_quota {
 inline constexpr inspect::WorkloadKind kUsageDefinition{quota::usage::kKind, quota::usage::kGroup};
 
 // Puts the evaluators of the definitions that would be in force into the quota API. Does nothing if
-// its quotas take no such names.
-void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api);
+// its quotas take no such names. `kinds` are those that the cluster serves; null: objects are not
+// read from a cluster, so the version that the daemon reads does not matter.
+void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api,
+            const client::Discovered* kinds = nullptr);
 
 // Returns the quota API with the definitions of the cluster.
 base::Task<quota::QuotaApi> Defined(Cluster& cluster, quota::QuotaApi api);
