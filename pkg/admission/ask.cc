@@ -28,21 +28,6 @@ quota::Uid UidOf(const Review& review) {
   return quota::Uid::FromText(review.uid);
 }
 
-// The names that the flaws of an object concern. Empty: there are none, or they concern all.
-std::vector<std::string> FlawedNames(const quota::ObjectFacts& facts) {
-  std::vector<std::string> names;
-  std::ranges::set_union(facts.now.unread, facts.ignored, std::back_inserter(names));
-  return names;
-}
-
-// What cannot be counted of the object cannot be counted of the stored one either. The texts of
-// flaws that have names tell only the first one, and where it is.
-bool IsNoWorse(const quota::ObjectFacts& stored, const quota::ObjectFacts& requested) {
-  const std::vector<std::string> names = FlawedNames(requested);
-  if (names.empty()) return stored.flaw == requested.flaw;
-  return std::ranges::includes(FlawedNames(stored), names);
-}
-
 // Counts what is under way.
 struct CountOne {
   explicit CountOne(std::size_t& count) : count_(count) { ++count_; }
@@ -153,14 +138,14 @@ base::Result<void> Ask::Resolve() {
   request_.unknown = std::move(after->unknown);
   flaw_ = facts.flaw;
   // What cannot be read of an object concerns its own names only.
-  const std::vector<std::string> flawed = FlawedNames(facts);
+  const std::vector<std::string> flawed = quota::FlawedNames(facts);
   if (!flawed.empty() && !LimitsAny(flawed)) flaw_.clear();
   if (!reading_->before) return {};
   const quota::ObjectFacts& old_facts = *reading_->before;
   auto before = source_.objects->SubjectOf(evaluator, review_.ns, old_facts);
   if (!before) return before.error();
   request_.before = std::move(before->subject);
-  if (IsNoWorse(old_facts, facts)) flaw_.clear();
+  if (quota::IsNoWorse(old_facts, facts)) flaw_.clear();
   // With the same classes as before, the unknown usage does not grow.
   if (old_facts.now.classes == facts.now.classes) request_.unknown.reset();
   return {};
@@ -191,8 +176,8 @@ void Ask::LookAgain() {
         .names = std::move(names)};
   };
   // The client tries again, and is told then what cannot be read.
-  std::vector<std::string> flawed = FlawedNames(reading_->after);
-  const bool as_before = reading_->before && IsNoWorse(*reading_->before, reading_->after);
+  std::vector<std::string> flawed = quota::FlawedNames(reading_->after);
+  const bool as_before = reading_->before && quota::IsNoWorse(*reading_->before, reading_->after);
   if (flaw_.empty() && !flawed.empty() && !as_before && LimitsAny(flawed)) {
     request_.unknown = just_limited(std::move(flawed));
   }

@@ -32,13 +32,9 @@ void Tighten(quota::Quota& quota) {
   }
 }
 
-base::Error Unread(const quota::ObjectFacts& facts) {
-  return {.code = base::ErrorCode::kMalformed, .message = facts.flaw};
-}
-
 struct Read {
+  quota::ObjectFacts facts;
   quota::Resolved resolved;
-  std::string flaw;
 };
 
 // Returns what is unknown because a class that the object refers to could not be seen. The table
@@ -56,8 +52,8 @@ std::optional<quota::UnknownUsage> UnseenOf(const Counter& counter, const quota:
 base::Result<Read> Resolve(const Counter& counter, const json::Value& object, base::WallTime now) {
   auto facts = counter.evaluator->facts_of(object, {.now = now, .rules = counter.rules});
   if (!facts) return facts.error();
-  if (!facts->now.unread.empty()) return Unread(*facts);
-  Read read{.resolved = {.subject = std::move(facts->now)}, .flaw = std::move(facts->flaw)};
+  Read read{.facts = *std::move(facts), .resolved = {}};
+  read.resolved.subject = read.facts.now;
   quota::Resolved& resolved = read.resolved;
   if (counter.classes == nullptr || resolved.subject.classes.empty()) return read;
   resolved.subject.usage = counter.classes->ResolveKnown(resolved.subject, resolved.unknown);
@@ -185,11 +181,18 @@ base::Result<Demand> FitBook::DemandOf(const Counter& counter, const json::Value
     request.before = std::move(before->resolved.subject);
     // As admission: what was unknown or wrong before is no reason to refuse an update.
     if (request.before->classes == request.after.classes) request.unknown.reset();
-    if (before->flaw == after->flaw) after->flaw.clear();
+    if (quota::IsNoWorse(before->facts, after->facts)) after->facts.flaw.clear();
   }
   Demand demand{.of = std::vector<quota::ResourceList>(quotas_.size()), .objections = {}};
-  if (!after->flaw.empty() && !quotas_.empty()) {
-    demand.objections.push_back("it cannot be counted: " + after->flaw);
+  // What cannot be read of an object concerns its own names only.
+  const std::vector<std::string> flawed = quota::FlawedNames(after->facts);
+  const bool concerns = std::ranges::any_of(roomy_, [&](const quota::Quota& quota) {
+    return flawed.empty() || std::ranges::any_of(flawed, [&](const std::string& name) {
+             return quota.status.hard.Find(name) != nullptr;
+           });
+  });
+  if (!after->facts.flaw.empty() && concerns) {
+    demand.objections.push_back("it cannot be counted: " + after->facts.flaw);
   }
   TakeUnseen(counter, roomy_, request, demand);
   for (std::size_t i = 0; i < roomy_.size(); ++i) {

@@ -1,5 +1,7 @@
 #include "pkg/quota/facts.h"
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 
 #include "pkg/quota/hash.h"
@@ -55,6 +57,19 @@ void Facts::ShrinkToFit() {
     part.usage.ShrinkToFit();
     part.attributes.shrink_to_fit();
   }
+}
+
+std::vector<std::string> FlawedNames(const ObjectFacts& facts) {
+  std::vector<std::string> names;
+  std::ranges::set_union(facts.now.unread, facts.ignored, std::back_inserter(names));
+  return names;
+}
+
+// The texts of flaws that have names tell only the first one, and where it is.
+bool IsNoWorse(const ObjectFacts& stored, const ObjectFacts& requested) {
+  const std::vector<std::string> names = FlawedNames(requested);
+  if (names.empty()) return stored.flaw == requested.flaw;
+  return std::ranges::includes(FlawedNames(stored), names);
 }
 
 }  // namespace quota

@@ -88,4 +88,11 @@ struct ObjectFacts {
   bool left_out = false;
 };
 
+// The names that the flaw of an object concerns, sorted. Empty: it has none, or it concerns all.
+std::vector<std::string> FlawedNames(const ObjectFacts& facts);
+
+// True if what cannot be counted of the requested object cannot be counted of the stored one
+// either.
+bool IsNoWorse(const ObjectFacts& stored, const ObjectFacts& requested);
+
 }  // namespace quota

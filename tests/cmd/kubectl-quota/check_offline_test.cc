@@ -271,6 +271,33 @@ TEST_CASE("check offline: an object uses what a UsageDefinition in the files say
              Contains("usagedefinition/vmses.example.com: spec.usage[0].path: must begin with"));
 }
 
+TEST_CASE("check offline: an amount that cannot be read concerns the quotas of its name",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string policy = GENERATE("Unknown", "Ignore");
+  const std::string definition =
+      "---\napiVersion: quota-controller-manager.io/v1alpha1\nkind: UsageDefinition\n"
+      "metadata: {name: vmses.example.com}\n"
+      "spec: {resource: {group: example.com, resource: vmses}, invalidAmountPolicy: " +
+      policy +
+      ",\n       usage: [{name: example.com/bytes, path: .spec.size},\n"
+      "               {name: example.com/iops, path: .spec.iops}]}\n";
+  const std::string disk =
+      Document("apiVersion: example.com/v1\nkind: VMs", "a", "spec: {size: 1Gi}\n");
+  const auto ask = [&](const std::string& hard) {
+    const std::string limit =
+        "---\napiVersion: quota-controller-manager.io/v1alpha1\nkind: ClusterQuota\n"
+        "metadata: {name: team}\nspec: {namespaceSelector: {}, hard: {" +
+        hard + "}}\nstatus: {used: {example.com/bytes: 0, example.com/iops: 0}}\n";
+    return plugin.Ask({"check", "-f", plugin.File("objects.yaml", disk + definition),
+                       "--quota-file", plugin.File("quotas.yaml", limit)});
+  };
+  CHECK(ask("example.com/bytes: 10Gi").code == 0);
+  const auto refused = ask("example.com/bytes: 10Gi, example.com/iops: 5");
+  CHECK(refused.code == 1);
+  CHECK_THAT(refused.output, Contains("it cannot be counted: spec.iops: is missing"));
+}
+
 TEST_CASE("check offline: pods use what a UsageDefinition of pods adds", "[kubectl-quota]") {
   Plugin plugin;
   const std::string rules =
@@ -298,8 +325,9 @@ TEST_CASE("check offline: pods use what a UsageDefinition of pods adds", "[kubec
   CHECK(refused.code == 1);
   CHECK_THAT(refused.output, Contains("example.com/chips"));
   const auto unread = ask(1, "many");
-  CHECK(unread.code == 2);
-  CHECK_THAT(unread.warnings, Contains("metadata.annotations.chips: quantities must match"));
+  CHECK(unread.code == 1);  // admission refuses it
+  CHECK_THAT(unread.output, Contains("it cannot be counted: metadata.annotations.chips: "
+                                     "quantities must match"));
 }
 
 }  // namespace check_offline_test
