@@ -45,8 +45,15 @@ base::Task<base::Result<void>> Open(client::ApiClient& client, std::string insta
                          " is not this installation's, " + installation +
                          (other.empty() ? "" : ", but that of " + other));
   }
-  const bool for_good = lasts == base::Duration::zero();
-  const std::string annotation = for_good ? "true" : base::FormatDuration(lasts);
+  // What is open for good stays so. Each other opening has a text of its own, so that daemons
+  // measure its time anew.
+  const bool for_good = lasts == base::Duration::zero() ||
+                        webhook::AnnotationOf(*live, webhook::kBreakGlassAnnotation) == "true";
+  std::string annotation = "true";
+  if (!for_good) {
+    annotation = base::FormatDuration(lasts);
+    annotation.append(" (version ").append(api::ResourceVersion(*live)).append(")");
+  }
   client::ApiRequest request;
   request.verb = "PATCH";
   request.path = path;
@@ -57,7 +64,8 @@ base::Task<base::Result<void>> Open(client::ApiClient& client, std::string insta
   if (!done) co_return done.error();
   out << "validatingwebhookconfiguration " << name
       << ": emptied, and stays empty until its annotation " << webhook::kBreakGlassAnnotation
-      << " is removed" << (for_good ? "" : ", which running daemons do after " + annotation)
+      << " is removed"
+      << (for_good ? "" : ", which running daemons do after " + base::FormatDuration(lasts))
       << std::endl;
   co_return base::Result<void>();
 }

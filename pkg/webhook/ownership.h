@@ -23,8 +23,8 @@ inline constexpr std::string_view kInstallationAnnotation =
 
 // All requests shall pass. The daemon keeps the object without webhooks while it has this
 // annotation, and does not restore it if it is deleted. "true": until somebody removes the
-// annotation. A duration ("5m"): a daemon that has seen it for so long removes it. Any other value
-// has no effect.
+// annotation. A duration ("5m", perhaps with a space and any text after it): a daemon that has seen
+// this value for so long removes it. Any other value has no effect.
 inline constexpr std::string_view kBreakGlassAnnotation = "quota-controller-manager.io/break-glass";
 
 // Identity of a leader that enforces nothing, as its lease names it. While this one leads, replicas

@@ -117,7 +117,7 @@ void WebhookPlan::NoticeGlass(base::TimePoint now) {
   const std::string_view text = AnnotationOf(*live_, kBreakGlassAnnotation);
   if (text == glass_.text) return;
   glass_ = {.text = std::string(text), .until = {}, .broken = text == "true"};
-  const auto duration = base::ParseDuration(text);
+  const auto duration = base::ParseDuration(text.substr(0, text.find(' ')));
   if (!duration || duration->count() <= 0) return;
   glass_.until = now + std::min<base::Duration>(*duration, base::TimePoint::max() - now);
 }

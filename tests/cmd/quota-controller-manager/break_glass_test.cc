@@ -86,7 +86,21 @@ TEST_CASE("break glass: for a time that daemons measure", "[manager]") {
   const json::Value* live = f.cluster.Find(webhook::kWebhookConfigurations, "", kName);
   REQUIRE(live != nullptr);
   CHECK(live->ArrayAt({"webhooks"}).empty());
-  CHECK(webhook::AnnotationOf(*live, webhook::kBreakGlassAnnotation) == "5m0s");
+  const std::string first(webhook::AnnotationOf(*live, webhook::kBreakGlassAnnotation));
+  CHECK(first.starts_with("5m0s (version "));
+  CHECK(f.Break(5min).ends_with("after 5m0s\n"));
+  live = f.cluster.Find(webhook::kWebhookConfigurations, "", kName);
+  const std::string second(webhook::AnnotationOf(*live, webhook::kBreakGlassAnnotation));
+  CHECK(second.starts_with("5m0s (version "));
+  CHECK(second != first);
+}
+
+TEST_CASE("break glass: what is open for good stays so", "[manager]") {
+  Fixture f;
+  f.Put(true, "kube-system/lease");
+  CHECK(f.Break().ends_with("is removed\n"));
+  CHECK(f.Break(5min).ends_with("is removed\n"));
+  CHECK(f.IsOpen());
 }
 
 TEST_CASE("break glass: the configuration of others is not changed", "[manager]") {

@@ -540,6 +540,13 @@ TEST_CASE("webhook plan: a duration breaks the glass for so long", "[admission]"
     CHECK(p.Guards() == std::vector<GuardedResource>{Counted("secrets")});
     CHECK_FALSE(p.plan.Next());
   }
+  SECTION("it is broken again") {
+    annotate("5m0s (version 7)");
+    p.Pass(seconds(299));
+    CHECK(p.plan.IsOpen());
+    p.Pass(seconds(1));
+    CHECK(is_taken_back());
+  }
   SECTION("the annotation is taken back even if no rule is wanted") {
     p.Want({});
     p.Pass(seconds(31));
