@@ -154,6 +154,7 @@ run_named() {
   for part in "$@"; do
     is_part "$part" || { echo "run.sh: there is no part '$part' (--list)" >&2; exit 2; }
   done
+  plan "$@"
   for part in "$@"; do
     for need in $(needs_of "$part") "$part"; do has_result "$need" || run_part "$need"; done
   done

@@ -5,7 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(realpath "$(mktemp -d)")
 trap 'rm -rf "$folder"' EXIT
-mkdir -p "$folder/tests/parts" "$folder/.ci"
+mkdir -p "$folder/tests/parts" "$folder/.ci" "$folder/bin"
+# On a busy machine idle chains would wait for minutes.
+printf '#!/bin/sh\n' | tee "$folder/bin/chrt" >"$folder/bin/renice"
+chmod +x "$folder/bin/chrt" "$folder/bin/renice"
 cp tests/run.sh "$folder/tests"
 cp tests/parts/record.sh "$folder/tests/parts"
 cp tests/parts/parts.sh "$folder/tests/parts/real.sh"
@@ -37,7 +40,7 @@ failed=0
 # run PART WHAT ARGUMENT…: the lines without times are in $folder/said.
 run() {
   code=0
-  XDG_CACHE_HOME=$folder PART=$1 WHAT=$2 setsid --wait \
+  PATH=$folder/bin:$PATH XDG_CACHE_HOME=$folder PART=$1 WHAT=$2 setsid --wait \
     bash "$folder/tests/run.sh" "${@:3}" >"$folder/said" 2>&1 || code=$?
 }
 # expect CODE NAME LINE…: the last run ended so, and said these lines.

@@ -170,8 +170,8 @@ part_tsan() { build tsan tsan quota-controller-manager http_test; }
 part_lint() { tally lint 600 bash .ci/lint; }
 part_tidy() { LIMIT=24 script tidy 3600 bash .ci/tidy; }
 part_scripts() {
-  script scripts 120 bash tests/run_test.sh
-  script scripts 60 bash tests/tidy_test.sh
+  script scripts 300 bash tests/run_test.sh
+  script scripts 120 bash tests/tidy_test.sh
 }
 part_where_time_goes() { script where-time-goes 120 bash tests/where_time_goes_test.sh; }
 

@@ -23,7 +23,9 @@ note() { printf '%s  %s\n' "$(date +%H:%M:%S)" "$*"; }
 
 forget_results() {
   mkdir -p "$logs"
-  rm -rf "$results" "$taken" "$logs/planned" "$logs/parts.tsv"
+  # Nor may a part that never runs leave what an earlier run said of it.
+  rm -rf "$results" "$taken" "$logs/planned" "$logs/parts.tsv" "$scenarios"
+  rm -f "$logs"/*.log
   mkdir -p "$results" "$scenarios" "$taken"
 }
 has_result() { [ -e "$results/$1" ]; }
