@@ -188,11 +188,13 @@ void DefinitionController::Judge() {
   checks_.Follow(set_.stored(),
                  [this](const quota::usage::StoredDefinition& one) { return KindsOf(one); });
   judged_.clear();
+  waiting_.clear();
   for (const auto& [name, stored] : set_.stored()) judged_.emplace(name, stored.version);
   verdicts_ = set_.Judge(hooks_.built_in, [this](const std::string& name) {
     const quota::usage::StoredDefinition& stored = set_.stored().at(name);
     const bool is_new = applied_ && stored.in_force != stored.definition;
     if (is_new && checks_.IsPending(name)) {
+      waiting_.insert(name);
       return quota::usage::Verdict{std::string(kNotCountedYet), "its paths are being checked"};
     }
     return quota::usage::Verdict{std::string(quota::usage::kPathNotInSchema), checks_.WhyNot(name)};
@@ -201,27 +203,37 @@ void DefinitionController::Judge() {
   if (set_.Lacks() && reflector_ != nullptr) reflector_->Relist();
 }
 
+const DefinitionController::Defined* DefinitionController::FindDefined(
+    const quota::usage::StoredDefinition& stored) const {
+  const auto known =
+      defined_.find(stored.definition ? stored.definition->name : stored.in_force->name);
+  return known == defined_.end() || known->second.uid != stored.uid ? nullptr : &known->second;
+}
+
 // What has no answer yet about its new version reads the former one, and so does a generation that
 // is not the present one.
 quota::usage::DefinitionVersions DefinitionController::VersionsOf(
     const quota::usage::StoredDefinition& stored) const {
   const std::string& name = stored.in_force->name;
-  const auto known = defined_.find(name);
+  const Defined* const known = FindDefined(stored);
   quota::usage::DefinitionVersions versions =
-      known == defined_.end() ? quota::usage::DefinitionVersions{} : known->second.versions;
+      known == nullptr ? quota::usage::DefinitionVersions{} : known->versions;
   const bool is_present = stored.in_force == stored.definition;
-  const bool waits = known != defined_.end() && known->second.definition == stored.in_force &&
-                     checks_.IsPending(name);
+  const bool waits =
+      known != nullptr && known->definition == stored.in_force && checks_.IsPending(name);
   const quota::usage::DefinitionVersions wanted = checks_.VersionsFor(name);
-  const auto follow = [&](std::string& version, const std::string& other,
-                          const api::GroupResource& resource) {
-    const bool stays =
-        is_present ? waits : served_.HasVersion({resource.group, version, resource.resource});
-    if (!other.empty() && (version.empty() || !stays)) version = other;
+  const auto follow = [&](std::string& version, std::string other,
+                          const api::GroupResource& resource, ResourceScope scope) {
+    const bool is_served = served_.HasVersion({resource.group, version, resource.resource});
+    // Of what cannot be read in its present generation no paths are checked.
+    const std::vector<std::string> all = served_.VersionsOf(resource, scope);
+    if (other.empty() && !is_served && !all.empty()) other = all.front();
+    const bool stays = is_present ? waits : is_served;
+    if (!other.empty() && (version.empty() || !stays)) version = std::move(other);
   };
-  follow(versions.objects, wanted.objects, stored.in_force->resource);
+  follow(versions.objects, wanted.objects, stored.in_force->resource, ResourceScope::kNamespaced);
   if (const auto* of_class = quota::usage::ClassOf(*stored.in_force)) {
-    follow(versions.of_class, wanted.of_class, of_class->resource);
+    follow(versions.of_class, wanted.of_class, of_class->resource, ResourceScope::kCluster);
   } else {
     versions.of_class.clear();
   }
@@ -230,9 +242,9 @@ quota::usage::DefinitionVersions DefinitionController::VersionsOf(
 
 // The version that was read is the first: it stays, as for every counted kind.
 DefinitionKinds DefinitionController::KindsOf(const quota::usage::StoredDefinition& stored) const {
-  const auto known = defined_.find(stored.definition->name);
+  const Defined* const known = FindDefined(stored);
   const quota::usage::DefinitionVersions last =
-      known == defined_.end() ? quota::usage::VersionsIn(stored.status) : known->second.versions;
+      known == nullptr ? quota::usage::VersionsIn(stored.status) : known->versions;
   const auto kinds_of = [this](const api::GroupResource& resource, ResourceScope scope,
                                const std::string& first) {
     std::vector<quota::usage::ServedKind> kinds;
@@ -253,10 +265,9 @@ DefinitionKinds DefinitionController::KindsOf(const quota::usage::StoredDefiniti
 
 bool DefinitionController::Define(const quota::usage::StoredDefinition& stored) {
   const api::GroupResource resource = stored.in_force->resource;
-  const auto known = defined_.find(stored.in_force->name);
-  Defined now{.definition = stored.in_force, .versions = VersionsOf(stored)};
-  if (known != defined_.end() && known->second.definition == now.definition &&
-      known->second.versions == now.versions) {
+  const Defined* const known = FindDefined(stored);
+  Defined now{.uid = stored.uid, .definition = stored.in_force, .versions = VersionsOf(stored)};
+  if (known != nullptr && known->definition == now.definition && known->versions == now.versions) {
     return false;
   }
   quota::Evaluator evaluator =

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "controllers/definitions/definition_status.h"
@@ -60,9 +61,13 @@ class DefinitionController final : public informers::CollectionSink {
  private:
   // What an evaluator was made from.
   struct Defined {
+    std::string uid;
     quota::usage::SharedDefinition definition;
     quota::usage::DefinitionVersions versions;
   };
+  // What of this definition is in force here; null if nothing is. Another definition of the same
+  // name inherits nothing.
+  [[nodiscard]] const Defined* FindDefined(const quota::usage::StoredDefinition& stored) const;
   // Runs until the API server stops serving definitions, or until cancelled.
   base::Task<void> Follow();
   // True if the API server does not let them be listed or watched because it does not know them.
@@ -98,6 +103,7 @@ class DefinitionController final : public informers::CollectionSink {
   quota::usage::DefinitionSet set_;
   std::map<std::string, quota::usage::Verdict> verdicts_;
   std::map<std::string, std::string> judged_;  // the resourceVersions that `verdicts_` are about
+  std::set<std::string> waiting_;              // whose verdict only says that a check is pending
   std::map<std::string, Defined> defined_;     // by name
   struct Written {
     base::TimePoint at;

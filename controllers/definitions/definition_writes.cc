@@ -66,7 +66,8 @@ base::Task<void> DefinitionController::WriteStatus() {
     const quota::usage::StoredDefinition& stored = at->second;
     // The verdict is about another version: this one is not in force, and perhaps never will be.
     if (judged_.at(name) != stored.version) continue;
-    if (checks_.IsPending(name)) continue;  // its first verdict may be wrong
+    // Its first verdict may be wrong, or says nothing yet.
+    if (checks_.IsPending(name) || waiting_.contains(name)) continue;
     // A definition that came meanwhile has taken its room.
     if (verdicts_.at(name).reason.empty() && stored.in_force == nullptr) continue;
     json::Value status = StatusOf(stored, StateOf(name, stored), served_,

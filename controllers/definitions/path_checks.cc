@@ -20,8 +20,8 @@ constexpr std::chrono::seconds kReadTimeout{5};
 constexpr std::chrono::minutes kIdle{1};
 
 // Reasons of a definition that was in force, in a status without its versions.
-constexpr std::array<std::string_view, 4> kInForce = {"Counting", "NotLimited", kNotCountedYet,
-                                                      "Forbidden"};
+constexpr std::array<std::string_view, 5> kInForce = {"Counting", "NotLimited", kNotCountedYet,
+                                                      "Forbidden", quota::usage::kPathLost};
 
 base::Duration Longer(base::Duration wait, base::Duration most) {
   return std::clamp<base::Duration>(2 * wait, PathChecks::kSoonest, most);

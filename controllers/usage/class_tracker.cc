@@ -144,14 +144,6 @@ base::TimePoint ClassTracker::NextDrop(base::TimePoint latest) const {
   return latest;
 }
 
-std::optional<api::GroupVersionResource> ClassTracker::ServedFor(
-    const quota::ClassSource& classes) const {
-  auto served = served_.Find(classes.resource, ResourceScope::kCluster);
-  if (!served || classes.version.empty()) return served;
-  served->version = classes.version;
-  return served_.HasVersion(*served) ? served : std::nullopt;
-}
-
 void ClassTracker::StartServed() {
   for (auto& [resource, wanted] : wanted_) {
     if (wanted.watch || wanted.names.empty()) continue;

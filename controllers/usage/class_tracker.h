@@ -101,7 +101,9 @@ class ClassTracker {
   static bool IsCurrent(const Wanted& wanted);
   // The version that is read.
   [[nodiscard]] std::optional<api::GroupVersionResource> ServedFor(
-      const quota::ClassSource& classes) const;
+      const quota::ClassSource& classes) const {
+    return served_.FindIn(classes.version, classes.resource, ResourceScope::kCluster);
+  }
   [[nodiscard]] bool MustStop(const Wanted& wanted) const;
 
   TrackingContext context_;

@@ -82,7 +82,7 @@ base::Task<base::Result<quota::ClassUsage>> ObjectReads::ReadClass(
   // A user chose this name, and it becomes part of a path.
   if (!api::IsDns1123Subdomain(name)) co_return NotFound(name);
   const api::GroupResource& resource = evaluator.classes->resource;
-  const auto served = served_.Find(resource, ResourceScope::kCluster);
+  const auto served = served_.FindIn(evaluator.classes->version, resource, ResourceScope::kCluster);
   if (!served && served_.IsAbsent(resource, ResourceScope::kCluster)) co_return NotFound(name);
   if (!served) {
     co_return base::Error{

@@ -55,14 +55,6 @@ base::TimePoint ResourceTracker::NextDrop(base::TimePoint latest) const {
   return latest;
 }
 
-std::optional<api::GroupVersionResource> ResourceTracker::ServedFor(
-    const quota::Evaluator& evaluator) const {
-  auto served = served_.Find(evaluator.resource);
-  if (!served || evaluator.version.empty()) return served;
-  served->version = evaluator.version;
-  return served_.HasVersion(*served) ? served : std::nullopt;
-}
-
 void ResourceTracker::StartServed() {
   for (auto& [resource, wanted] : wanted_.entries()) {
     if (wanted.tracked || wanted.names == 0) continue;
@@ -97,7 +89,7 @@ void ResourceTracker::NoteUnserved() {
     unserved.push_back(wanted.evaluator.get());
     if (unserved.size() > kMostNamed) continue;
     named += (named.empty() ? "" : ", ") + resource.ToString();
-    if (!absent) named += " (the server cannot say)";
+    if (!absent) named += " (the server cannot say that it serves it)";
   }
   if (unserved.empty()) return;
   LOG(WARNING) << "quotas name resources that the server does not serve quota_api=" << api_.name

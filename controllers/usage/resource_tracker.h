@@ -50,7 +50,9 @@ class ResourceTracker {
  private:
   // The version that the evaluator reads.
   [[nodiscard]] std::optional<api::GroupVersionResource> ServedFor(
-      const quota::Evaluator& evaluator) const;
+      const quota::Evaluator& evaluator) const {
+    return served_.FindIn(evaluator.version, evaluator.resource);
+  }
   // True if the watch reads for a former evaluator, or what the server does not serve, or serves in
   // another version only.
   [[nodiscard]] bool MustStop(const Wanted& wanted) const;

@@ -123,6 +123,15 @@ std::optional<api::GroupVersionResource> ServedResources::Find(const api::GroupR
   return found->second.preferred;
 }
 
+std::optional<api::GroupVersionResource> ServedResources::FindIn(const std::string& version,
+                                                                 const api::GroupResource& resource,
+                                                                 ResourceScope scope) const {
+  auto served = Find(resource, scope);
+  if (!served || version.empty()) return served;
+  served->version = version;
+  return HasVersion(*served) ? served : std::nullopt;
+}
+
 std::vector<std::string> ServedResources::VersionsOf(const api::GroupResource& resource,
                                                      ResourceScope scope) const {
   const auto preferred = Find(resource, scope);

@@ -53,6 +53,10 @@ class ServedResources {
   // The preferred version of a resource of this scope that can be listed and watched.
   [[nodiscard]] std::optional<api::GroupVersionResource> Find(
       const api::GroupResource& resource, ResourceScope scope = ResourceScope::kNamespaced) const;
+  // The same in this version, if it is served; "": the preferred one.
+  [[nodiscard]] std::optional<api::GroupVersionResource> FindIn(
+      const std::string& version, const api::GroupResource& resource,
+      ResourceScope scope = ResourceScope::kNamespaced) const;
   // All versions of such a resource, the preferred one first. Empty if there is none.
   [[nodiscard]] std::vector<std::string> VersionsOf(
       const api::GroupResource& resource, ResourceScope scope = ResourceScope::kNamespaced) const;

@@ -287,6 +287,11 @@ TEST_CASE_METHOD(Enforced, "usage definition: a deep object concerns only its ow
 TEST_CASE_METHOD(
     Enforced, "usage definition: while a conversion webhook is gone, only its kind is not counted",
     "[e2e][cluster][usage][real-only]") {
+  // The definition reads the version that needs the webhook.
+  a.scenario().StopDaemon();
+  BreakConversion(a.scenario(), buckets.kind);
+  MendConversion(a.scenario(), buckets.kind);
+  a.scenario().StartDaemon(a.daemon_options(), false);
   definitions.Create(name, buckets.SizeBy(".spec.size"));
   definitions.WaitCondition(name, "Ready", "True NotLimited");
   quotas.Create(team, SelectTeam(team, Limits({{bytes, "10Gi"}, {"pods", "5"}})));

@@ -195,7 +195,7 @@ std::vector<Obstacle> QuotaReporter::ObstaclesOf(const quota::Quota& quota) cons
     obstacles.push_back(std::move(obstacle));
   }
   for (const Obstacle& obstacle : FailuresOf(quota.key).unreadable) {
-    if (!known.contains(obstacle.resource)) obstacles.push_back(obstacle);
+    if (known.insert(obstacle.resource).second) obstacles.push_back(obstacle);
   }
   return obstacles;
 }

@@ -85,7 +85,7 @@ TEST_CASE("status: a kind of which discovery says nothing is not counted", "[con
 }
 
 // Definitions cannot be listed or watched, for this reason.
-void Break(Definitions& f, base::Error error) {
+void Break(Definitions& f, const base::Error& error) {
   f.cluster.fault = [error](const client::ApiRequest& request) -> std::optional<base::Error> {
     if (request.path.find("usagedefinitions") == std::string::npos) return std::nullopt;
     return error;
