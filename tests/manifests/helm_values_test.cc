@@ -171,8 +171,6 @@ TEST_CASE("the hook of helm uninstall works on the daemon's installation and API
         Words{"--break-glass", "--break-glass-for=5m"});
   CHECK(arguments("enforce={core},extraArgs={-v=1,--leader-elect-resource-name=other}") ==
         Words{"--break-glass", "--break-glass-for=5m", "--leader-elect-resource-name=other"});
-  CHECK(arguments("enforce={core},extraArgs={--leader-elect-resource-name,other,-v=1}") ==
-        Words{"--break-glass", "--break-glass-for=5m", "--leader-elect-resource-name", "other"});
   CHECK(arguments("quotaApis={karmada},enforce={karmada},certificate=cert-manager,"
                   "kubeconfigSecret=karmada") ==
         Words{"--break-glass", "--break-glass-for=5m",

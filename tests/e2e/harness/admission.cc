@@ -87,7 +87,7 @@ void Admission::Start(const AdmissionOptions& options) {
 }
 
 Admission::~Admission() {
-  daemon().Finish();
+  if (scenario_.HasDaemon()) daemon().Finish();
   for (const std::string& name : configurations_) {
     (void)api().Do({.verb = "DELETE", .path = ConfigurationPath(name), .timeout = Stretched(5s)});
   }

@@ -28,7 +28,9 @@ class Scenario {
   [[nodiscard]] Api& api() { return api_; }
   [[nodiscard]] ApiServer& server() { return server_; }
   [[nodiscard]] const std::string& ns() const { return ns_; }
+  // REQUIRES: HasDaemon().
   [[nodiscard]] Daemon& daemon() { return *daemon_; }
+  [[nodiscard]] bool HasDaemon() const { return daemon_ != nullptr; }
 
   // Starts the daemon with `kubeconfig`, or directly against the server if that is empty; returns
   // when it is ready.
