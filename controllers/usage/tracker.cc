@@ -67,7 +67,7 @@ std::vector<const quota::Quota*> Tracker::OnEvaluator(
   const SharedEvaluator now = after ? after : counter;
   for (std::size_t names = limits_.NamesOf(now.get()); names > 0; --names) wanted.Add(now);
   for (std::size_t names = limits_.NamesOf(old.get()); names > 0; --names) wanted.Remove(resource);
-  const auto limiting = limits_.OnEvaluator(resource, old.get(), now.get(), quotas);
+  auto limiting = limits_.OnEvaluator(resource, old.get(), now.get(), quotas);
   if (now != nullptr) wanted.Replace(now);
   classes_.OnEvaluator(before, after, limits_.names());
   WantByClasses();
