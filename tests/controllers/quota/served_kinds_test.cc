@@ -122,7 +122,7 @@ TEST_CASE("served kinds: a missing kind is looked up once a second", "[controlle
 
 TEST_CASE("served kinds: thousands of names of kinds that nobody serves are each asked about once",
           "[controllers]") {
-  constexpr int kNames = 3'000;
+  constexpr std::size_t kNames = 3'000;
   controllers::QuotaControllerOptions options;
   int constrained = 0;
   options.on_constrained = [&constrained] { ++constrained; };
@@ -137,7 +137,7 @@ TEST_CASE("served kinds: thousands of names of kinds that nobody serves are each
     return counter;
   };
   json::Object hard{{"pods", "10"}};
-  for (int i = 0; i < kNames; ++i) hard.Set("count/x" + std::to_string(i) + ".example.com", "5");
+  for (std::size_t i = 0; i < kNames; ++i) hard.Set("count/x" + std::to_string(i) + ".example.com", "5");
   f.cluster.Put(kQuotas, MakeQuota("q", hard));
   f.RunFor(40s);
   CHECK(f.Used("q") == "pods=0");
