@@ -147,7 +147,7 @@ class SpecReader {
     std::vector<std::string>& names = quota_.unreadable.names;
     names = all_unknown_ ? NamesOf(quota_.hard) : std::move(hard.unreadable);
     std::ranges::sort(names);
-    names.erase(std::ranges::unique(names).begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
     if (form_.cluster) quota_.cluster = ParseClusterSpec(object_, quota_.unreadable.why);
   }
 

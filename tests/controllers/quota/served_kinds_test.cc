@@ -137,7 +137,8 @@ TEST_CASE("served kinds: thousands of names of kinds that nobody serves are each
     return counter;
   };
   json::Object hard{{"pods", "10"}};
-  for (std::size_t i = 0; i < kNames; ++i) hard.Set("count/x" + std::to_string(i) + ".example.com", "5");
+  for (std::size_t i = 0; i < kNames; ++i)
+    hard.Set("count/x" + std::to_string(i) + ".example.com", "5");
   f.cluster.Put(kQuotas, MakeQuota("q", hard));
   f.RunFor(40s);
   CHECK(f.Used("q") == "pods=0");
