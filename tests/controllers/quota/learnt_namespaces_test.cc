@@ -20,8 +20,8 @@ struct Unknown : fixture::Clustered {
     calls.Spawn("learn", [this, namespaces, &trouble]() -> base::Task<void> {
       for (int i = 0; i < namespaces; ++i) {
         const base::TimePoint deadline = scheduler.Now() + 5s;
-        const auto learnt =
-            co_await controller2->quota_book().Refresh("n" + std::to_string(next++), deadline);
+        const std::string name = "n" + std::to_string(next++);
+        const auto learnt = co_await controller2->quota_book().Refresh(name, deadline);
         if (!learnt) trouble = learnt.error().message;
       }
     });
