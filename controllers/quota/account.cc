@@ -248,8 +248,7 @@ void Account::Commit(base::TimePoint now, PendingWrite write, const quota::Quota
   if (made.reserved) own.Commit(now, std::move(*made.reserved));
   if (!made.recounts) return;
   if (listed() == nullptr) {  // a list records what was written
-    external.OnWritten(written.status.used);
-    external.OnStatus(now, known.status.used, nullptr, false, counted);
+    external.OnWritten(now, made.began, written.status.used, known.status.used, counted);
   }
   const bool last = written.resource_version == known.resource_version;
   if (last) external.OnFirstCount(now, known.status.used, listed(), counted);

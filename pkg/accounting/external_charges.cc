@@ -150,6 +150,26 @@ ResourceList ExternalCharges::Unexplained(const ResourceList& used, const Counte
   return quota::Excess(used, known);
 }
 
+void ExternalCharges::OnWritten(base::TimePoint now, base::TimePoint began,
+                                const ResourceList& written, const ResourceList& used,
+                                const Counted& counted) {
+  HoldBeyond(now, quota::Excess(Rise(written, used), MeasuredAfter(began)), used, counted);
+  used_ = used;
+}
+
+ResourceList ExternalCharges::MeasuredAfter(base::TimePoint since) const {
+  ResourceList measured;
+  const auto add = [&](const Parts& parts) {
+    for (const Part& part : parts) {
+      if (part.since > since) measured.Add(part.usage);
+    }
+  };
+  add(parts_);
+  add(passed_over_);
+  for (const UsedUp& used_up : used_up_) add(used_up.parts);
+  return measured;
+}
+
 void ExternalCharges::OnUnanswered(const ResourceList& used) {
   if (recorded_) return;
   // With the smaller value a later rise may look too large, but none is missed. A name that is new

@@ -51,8 +51,11 @@ class ExternalCharges {
   // may be older.
   void OnStatus(base::TimePoint now, const ResourceList& used, const ReservationList* list,
                 bool skipped, const Counted& counted, const std::string& version = {});
-  // For a quota without a list: our write set `used` to this.
-  void OnWritten(const ResourceList& used) { used_ = used; }
+  // For a quota without a list: our write, which began at `began`, set `used` to `written`, and the
+  // quota that is known has `used`. Holds the rise between them, except for what was measured since
+  // `began`: the watch may have shown a part of it during the write.
+  void OnWritten(base::TimePoint now, base::TimePoint began, const ResourceList& written,
+                 const ResourceList& used, const Counted& counted);
   // For a quota without a list: our write may have set `used` to this. It has no answer yet, or its
   // answer was lost.
   void OnUnanswered(const ResourceList& used);
@@ -110,6 +113,8 @@ class ExternalCharges {
   // of the watch of quotas. An object of a burst may have got no entry, because its writer has seen
   // it. Then the floor covers its version.
   void HoldUsedUp(base::TimePoint now, const ReservationList& list);
+  // The sum of the rises after `since`, whatever became of them.
+  [[nodiscard]] ResourceList MeasuredAfter(base::TimePoint since) const;
   // What `used` has beyond observed, reserved and held usage.
   [[nodiscard]] ResourceList Unexplained(const ResourceList& used, const Counted& counted) const;
 

@@ -214,7 +214,7 @@ TEST_CASE_METHOD(Charged, "external charges: of many objects only the last ones 
     charges.OnAppeared(now, {.resource = "pods", .uid = Object(i), .usage = Pods(1)}, shown);
   }
   const int held = 100 - kRemembered - 1;
-  CHECK(charges.Held() == Pods(held));
+  CHECK(charges.Held().Get("pods") == Quantity::FromInt(held));
   Write(100);
   const auto oldest = static_cast<std::uint64_t>(GENERATE(0, 1));
   list.Add(Creation(1, {Object(oldest)}));
@@ -283,6 +283,54 @@ TEST_CASE_METHOD(Charged, "external charges: a write of any replica is none", "[
   Write(9);
   Show(9);
   CHECK(charges.Held().empty());
+}
+
+TEST_CASE_METHOD(Charged,
+                 "external charges: a rise during our write without a list is measured once",
+                 "[accounting]") {
+  ShowBare(5, Counted(5));
+  const base::TimePoint began = now;
+  now += 1ms;
+  // Our write sets 5, and an external writer 8.
+  int counted = 5;
+  int held = 3;  // after the list
+  SECTION("the watch showed it, and it was held") {
+    ShowBare(8, Counted(5));
+    CHECK(charges.Held() == Pods(3));
+  }
+  SECTION("the watch showed it, and an object seemed to account for it") {
+    counted = 8;
+    held = 2;
+    ShowBare(8, Counted(8));
+    CHECK(charges.Held().empty());
+  }
+  SECTION("the watch showed it, and an object used it up") {
+    counted = 8;
+    held = 0;
+    ShowBare(8, Counted(5));
+    Appear(3);
+    CHECK(charges.Held().empty());
+  }
+  charges.OnWritten(now, began, Pods(5), Pods(8), Counted(counted));
+  // A list reserves 4 more, of which 2 are counted.
+  ++list.writes;
+  list.used = Pods(12);
+  list.external = charges.Held();
+  list.entries().push_back(Creation(1, {Object(2)}, 4));
+  Show(12, Counted(counted + 2));
+  CHECK(charges.Held().Get("pods") == Quantity::FromInt(held));
+}
+
+TEST_CASE_METHOD(Charged, "external charges: our answer tells a rise that the watch did not show",
+                 "[accounting]") {
+  ShowBare(8, Counted(8));
+  const base::TimePoint began = now;
+  now += 1ms;
+  // Our write lowers 8 to 5, and an external writer raises it to 7 again.
+  ShowBare(7, Counted(5));
+  CHECK(charges.Held().empty());
+  charges.OnWritten(now, began, Pods(5), Pods(7), Counted(5));
+  CHECK(charges.Held() == Pods(2));
 }
 
 TEST_CASE_METHOD(Charged, "external charges: a fall of used is not held, a later rise is",
