@@ -226,8 +226,10 @@ quota::usage::DefinitionVersions DefinitionController::VersionsOf(
                           const api::GroupResource& resource, ResourceScope scope) {
     const bool is_served = served_.HasVersion({resource.group, version, resource.resource});
     // Of what cannot be read in its present generation no paths are checked.
-    const std::vector<std::string> all = served_.VersionsOf(resource, scope);
-    if (other.empty() && !is_served && !all.empty()) other = all.front();
+    if (other.empty() && !is_served) {
+      const std::vector<std::string> all = served_.VersionsOf(resource, scope);
+      if (!all.empty()) other = all.front();
+    }
     const bool stays = is_present ? waits : is_served;
     if (!other.empty() && (version.empty() || !stays)) version = std::move(other);
   };
