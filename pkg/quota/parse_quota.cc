@@ -59,10 +59,12 @@ base::Result<ScopeRequirement> ParseExpression(const json::Value& expression,
   const json::Value* values = expression.At({"values"});
   if (IsAbsent(values)) return requirement;
   if (!values->IsArray()) return WrongType(field + ".values", "a list", *values);
+  std::vector<std::string> listed;
   for (const json::Value& value : *values->AsArray()) {
     if (!value.IsString()) return WrongType(field + ".values", "a list of strings", value);
-    requirement.values.push_back(*value.AsString());
+    listed.push_back(*value.AsString());
   }
+  requirement.values = ScopeValues(std::move(listed));
   return requirement;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 #include <string_view>
+#include <utility>
 
 #include "pkg/quota/hash.h"
 
@@ -29,22 +30,12 @@ std::string DigestOf(std::string_view value) {
   return digest;
 }
 
-// `held` is of an object, whole or as it is kept; `listed` of a selector.
-bool IsSameValue(const std::string& held, const std::string& listed) {
-  if (held == listed) return true;
-  const bool may_be_digest =
-      listed.size() > kLongestScopeValue && held.size() == kDigestBytes && held.front() == kNoText;
-  return may_be_digest && held == DigestOf(listed);
-}
-
 bool Holds(const ScopeRequirement& requirement, const std::vector<Attribute>& attributes) {
   const auto in_scope = [&](const Attribute& attribute) {
     return attribute.first == requirement.scope;
   };
   const auto listed = [&](const Attribute& attribute) {
-    return std::ranges::any_of(requirement.values, [&](const std::string& value) {
-      return IsSameValue(attribute.second, value);
-    });
+    return requirement.values.Contains(attribute.second);
   };
   switch (requirement.op) {
     case ScopeOperator::kExists:
@@ -68,6 +59,17 @@ bool Holds(const ScopeRequirement& requirement, const std::vector<Attribute>& at
 
 void KeepScopeValue(std::string& value) {
   if (value.size() > kLongestScopeValue) DigestOf(value).swap(value);  // frees the memory
+}
+
+ScopeValues::ScopeValues(std::vector<std::string> listed)
+    : listed_(std::move(listed)), kept_(listed_) {
+  for (std::string& value : kept_) KeepScopeValue(value);
+  std::ranges::sort(kept_);
+}
+
+bool ScopeValues::Contains(const std::string& held) const {
+  if (held.size() <= kLongestScopeValue) return std::ranges::binary_search(kept_, held);
+  return std::ranges::binary_search(kept_, DigestOf(held));
 }
 
 // Values are compared as they are. Upstream turns them into label selectors, where a class name

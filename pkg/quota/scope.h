@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,33 @@ inline constexpr std::size_t kLongestScopeValue = 63;
 // differs between processes.
 void KeepScopeValue(std::string& value);
 
+// The values that a selector lists. There may be tens of thousands, and each object is compared
+// with them, so that takes a binary search.
+class ScopeValues {
+ public:
+  ScopeValues() = default;
+  ScopeValues(std::initializer_list<std::string> listed)
+      : ScopeValues(std::vector<std::string>(listed)) {}
+  explicit ScopeValues(std::vector<std::string> listed);
+
+  // `held` is of an object, whole or as it is kept.
+  [[nodiscard]] bool Contains(const std::string& held) const;
+  [[nodiscard]] bool empty() const { return listed_.empty(); }
+  // As they are listed.
+  [[nodiscard]] auto begin() const { return listed_.begin(); }
+  [[nodiscard]] auto end() const { return listed_.end(); }
+  bool operator==(const ScopeValues& other) const { return listed_ == other.listed_; }
+
+ private:
+  std::vector<std::string> listed_;
+  std::vector<std::string> kept_;  // sorted, as KeepScopeValue() makes them
+};
+
 // One expression. An entry of spec.scopes is one with kExists.
 struct ScopeRequirement {
   std::string scope;
   ScopeOperator op = ScopeOperator::kExists;
-  std::vector<std::string> values;
+  ScopeValues values;
   bool operator==(const ScopeRequirement& other) const = default;
 };
 

@@ -468,6 +468,22 @@ void AmongUnread(int others) {
          });
 }
 
+// An object is compared with a scope of so many values, all of them too long to be kept.
+void Scope(int values) {
+  const auto value = [](int number) {
+    return std::string(60, 'x') + std::to_string(1'000'000 + number);
+  };
+  std::vector<std::string> listed;
+  for (int i = 0; i < values; ++i) listed.push_back(value(i));
+  const quota::ScopeSelector selector{{.scope = "Class",
+                                       .op = quota::ScopeOperator::kIn,
+                                       .values = quota::ScopeValues(std::move(listed))}};
+  const std::vector<std::string> known{"Class"};
+  quota::Facts facts{.usage = {}, .attributes = {{"Class", value(values / 3)}}};
+  quota::KeepScopeValue(facts.attributes.front().second);
+  Repeat([] {}, [&] { Check(quota::MatchesObject(selector, facts, known), "it does not match"); });
+}
+
 struct Question {
   const char* name;
   int times;  // what is counted once, over all
@@ -495,6 +511,8 @@ int Main(const std::vector<std::string>& arguments) {
       {"claim-among-22000", kTimes, [] { Claim(22'000); }},
       {"sum-among-1000-unread", kTimes, [] { AmongUnread(1'000); }},
       {"sum-among-50000-unread", kTimes, [] { AmongUnread(50'000); }},
+      {"scope-of-10-values", kTimes, [] { Scope(10); }},
+      {"scope-of-20000-values", kTimes, [] { Scope(20'000); }},
   };
   const std::string_view name = arguments.size() == 1 ? std::string_view(arguments[0]) : "";
   for (const Question& question : questions) {

@@ -11,7 +11,7 @@ const std::vector<std::string> kKnown = {"BestEffort", "PriorityClass", "VolumeA
 
 bool Holds(const std::vector<Attribute>& attributes, ScopeOperator op,
            const std::vector<std::string>& values, const std::string& scope = "PriorityClass") {
-  return Matches({{.scope = scope, .op = op, .values = values}}, attributes, kKnown);
+  return Matches({{.scope = scope, .op = op, .values = ScopeValues(values)}}, attributes, kKnown);
 }
 
 TEST_CASE("scope: each operator works with one class", "[quota]") {
@@ -70,6 +70,24 @@ TEST_CASE("scope: a scope that the evaluator does not know never matches", "[quo
 TEST_CASE("scope: a class name too long for a label is compared like any other", "[quota]") {
   const std::string name(100, 'x');
   CHECK(Holds({{"PriorityClass", name}}, ScopeOperator::kIn, {name}));
+}
+
+TEST_CASE("scope: values are found whatever their order and length, whole or as they are kept",
+          "[quota]") {
+  std::vector<std::string> listed;
+  for (int i = 1000; i > 0; --i) listed.push_back(std::string(i % 130, 'x') + std::to_string(i));
+  for (const std::string& value : listed) {
+    std::string kept = value;
+    KeepScopeValue(kept);
+    std::string other = value + "?";
+    for (const std::string& held : {value, kept}) {
+      CHECK(Holds({{"PriorityClass", held}}, ScopeOperator::kIn, listed));
+      CHECK_FALSE(Holds({{"PriorityClass", held}}, ScopeOperator::kNotIn, listed));
+    }
+    CHECK_FALSE(Holds({{"PriorityClass", other}}, ScopeOperator::kIn, listed));
+    KeepScopeValue(other);
+    CHECK_FALSE(Holds({{"PriorityClass", other}}, ScopeOperator::kIn, listed));
+  }
 }
 
 }  // namespace

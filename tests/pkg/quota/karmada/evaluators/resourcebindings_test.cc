@@ -39,7 +39,7 @@ std::string Usage(const ObjectFacts& facts, const ScopeSelector& selector = {},
 }
 
 ScopeSelector OfClass(ScopeOperator op, std::vector<std::string> classes = {}) {
-  return {{.scope = "PriorityClass", .op = op, .values = std::move(classes)}};
+  return {{.scope = "PriorityClass", .op = op, .values = ScopeValues(std::move(classes))}};
 }
 
 TEST_CASE("bindings: a deployment divided over two clusters counts once", "[quota][karmada]") {
