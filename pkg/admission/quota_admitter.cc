@@ -78,16 +78,9 @@ bool QuotaAdmitter::MayBeCalledFor(const QuotaSource& source, const Review& revi
          options_.may_call(source.api.name, review.resource.WithoutVersion(), review.ns);
 }
 
-// The API server calls for each quota API that has a rule. Without its names in the request's path,
-// there may be one for each.
-base::Task<bool> QuotaAdmitter::IsUndecided(QuotaSource& source,
-                                            std::shared_ptr<const Pending> pending) {
+base::Task<bool> QuotaAdmitter::NeedsDefinitions(QuotaSource& source,
+                                                 std::shared_ptr<const Pending> pending) {
   const Review& review = pending->review;
-  if (source.advises || review.ns.empty()) co_return false;
-  if (!source.known) {
-    co_return review.called_for.empty() ? MayBeCalledFor(source, review)
-                                        : IsCalledFor(source, review);
-  }
   if (options_.definitions_known() || !source.api.TakesDefinitions()) co_return false;
   if (!Concerns(source, review)) co_return false;
   const UsesBooks uses(source);
@@ -98,6 +91,15 @@ base::Task<bool> QuotaAdmitter::IsUndecided(QuotaSource& source,
   });
 }
 
+base::Task<bool> QuotaAdmitter::Await(std::function<bool()> is_known, base::TimePoint deadline) {
+  while (!is_known()) {
+    const bool stopping = co_await base::Stopping();
+    if (stopping || scheduler_.Now() + kPoll > deadline) co_return false;
+    co_await scheduler_.Sleep(kPoll);
+  }
+  co_return true;
+}
+
 bool QuotaAdmitter::IsAllKnown() const {
   const auto is_known = [](const auto& source) { return source->known || source->advises; };
   return std::ranges::all_of(sources_.all(), is_known) && options_.definitions_known();
@@ -105,18 +107,29 @@ bool QuotaAdmitter::IsAllKnown() const {
 
 base::Task<std::optional<Answer>> QuotaAdmitter::AwaitKnown(
     std::shared_ptr<const Pending> pending) {
+  const Review& review = pending->review;
   for (const auto& source : sources_.all()) {
-    while (co_await IsUndecided(*source, pending)) {
-      const bool stopping = co_await base::Stopping();
-      if (stopping || scheduler_.Now() + kPoll > pending->deadline) {
-        const std::string quotas = "quotas of " + source->api.name;
-        if (!source->known) {
-          co_return Unavailable("it is not known yet whether " + quotas + " limit it");
-        }
-        co_return Unavailable("UsageDefinitions are not known now, and " + quotas +
-                              " have names that only these explain");
-      }
-      co_await scheduler_.Sleep(kPoll);
+    if (source->advises || review.ns.empty()) continue;
+    const std::string quotas = "quotas of " + source->api.name;
+    // The API server calls for each quota API that has a rule. Without its names in the request's
+    // path, there may be one for each.
+    const auto is_listed = [&] {
+      const bool called = review.called_for.empty() ? MayBeCalledFor(*source, review)
+                                                    : IsCalledFor(*source, review);
+      return source->known || !called;
+    };
+    const bool listed = co_await Await(is_listed, pending->deadline);
+    if (!listed) {
+      co_return Unavailable("it is not known yet whether " + quotas + " limit it");
+    }
+    if (!source->known) continue;
+    // Asked once: a quota can have tens of thousands of names.
+    const bool needs = co_await NeedsDefinitions(*source, pending);
+    if (!needs) continue;
+    const bool defined = co_await Await(options_.definitions_known, pending->deadline);
+    if (!defined) {
+      co_return Unavailable("UsageDefinitions are not known now, and " + quotas +
+                            " have names that only these explain");
     }
   }
   co_return std::nullopt;

@@ -101,8 +101,11 @@ class QuotaAdmitter final : public Admitter {
   // Waits until it is known whether quotas limit the request. Returns the answer if that takes too
   // long.
   base::Task<std::optional<Answer>> AwaitKnown(std::shared_ptr<const Pending> pending);
-  // True if it is not known yet whether its quotas limit the request.
-  base::Task<bool> IsUndecided(QuotaSource& source, std::shared_ptr<const Pending> pending);
+  // True if the definitions are not known, and its quotas for the request have names or scopes that
+  // only these explain.
+  base::Task<bool> NeedsDefinitions(QuotaSource& source, std::shared_ptr<const Pending> pending);
+  // Polls until it is known. False: not before the deadline, or this process stops.
+  base::Task<bool> Await(std::function<bool()> is_known, base::TimePoint deadline);
   // True if its quotas may limit the request, and may be enforced for it.
   [[nodiscard]] bool Concerns(const QuotaSource& source, const Review& review) const;
   // One for each quota API whose quotas may limit the request, in order.
