@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "pkg/accounting/timing.h"
-#include "pkg/base/text.h"
 
 namespace controllers {
 namespace {
@@ -118,7 +119,8 @@ QuotaCount ObservedUsage::CountObjects(const quota::Quota& quota, base::Duration
     }
   }
   // If two evaluators share a name, it is known only if both are.
-  for (const std::string& name : unknown) count.observed.used.Erase(name);
+  const std::set<std::string_view> not_known(unknown.begin(), unknown.end());
+  count.observed.used.EraseIf([&](const auto& item) { return not_known.contains(item.first); });
   return count;
 }
 
@@ -146,6 +148,10 @@ std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const q
   const quota::Ledger& ledger = source.tracked->ledger();
   const bool counts_in_part = !space.group.empty();
   std::vector<Obstacle> obstacles;
+  // All of these lists are sorted, and a quota can have tens of thousands of names.
+  const auto contains = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::binary_search(names, name);
+  };
   const auto add = [&](const std::vector<std::string>& names, const quota::Beside& beside) {
     if (names.empty()) return;
     quota::LeastUsage sum = ledger.Least(space, quota.selector, evaluator.scopes, names, beside);
@@ -153,17 +159,16 @@ std::vector<Obstacle> ObservedUsage::AddUsage(const UsageSource& source, const q
       Obstacle obstacle = ObstacleOf(evaluator, unknown.why);
       obstacle.in_part = counts_in_part;
       if (!counts_in_part) {
-        for (const std::string& name : unknown.names) sum.usage.Erase(name);
+        sum.usage.EraseIf([&](const auto& item) { return contains(unknown.names, item.first); });
       }
-      std::erase_if(unknown.names,
-                    [&](const auto& name) { return !base::IsOneOf(name, source.names); });
+      std::erase_if(unknown.names, [&](const auto& name) { return !contains(source.names, name); });
       if (!counts_in_part) std::ranges::copy(unknown.names, std::back_inserter(observed.unknown));
       AddTo(obstacles, std::move(obstacle), std::move(unknown.names));
     }
     observed.used.Add(sum.usage);
   };
   std::vector<std::string> others = source.names;
-  std::erase_if(others, [&](const auto& name) { return base::IsOneOf(name, by_class); });
+  std::erase_if(others, [&](const auto& name) { return contains(by_class, name); });
   add(others, {});
   if (source.classes != nullptr) add(by_class, tracker_.BesideOf(evaluator));
   return obstacles;
