@@ -16,8 +16,6 @@ constexpr base::Duration kGathers = std::chrono::milliseconds(20);
 constexpr std::size_t kQuotasAStep = 64;
 // Children that are enqueued in one turn of the event loop.
 constexpr int kChildrenAStep = 64;
-// Resources whose state has changed that a walk asks each quota about.
-constexpr std::size_t kMostStates = 64;
 
 }  // namespace
 
@@ -142,10 +140,7 @@ void QuotaChanges::OnResourceStates(const Evaluators& evaluators) {
   reporter_.OnResourceState();
   Changes& changes = Pending();
   for (const quota::Evaluator* const evaluator : evaluators) {
-    // Looking at all quotas takes less than asking each about each of thousands of resources.
-    changes.report_all = changes.report_all || changes.states.size() >= kMostStates;
-    if (changes.report_all) return;
-    changes.states.insert_or_assign({evaluator->resource, evaluator->revision}, *evaluator);
+    changes.states.insert(evaluator->resource);
   }
 }
 
@@ -250,10 +245,7 @@ base::Task<void> QuotaChanges::Run() {
 }
 
 void QuotaChanges::Visit(const quota::Quota& quota, const Changes& changes) {
-  bool report = changes.report_all;
-  for (const auto& [key, evaluator] : changes.states) {
-    report = report || tracker_.OwnsAny(evaluator, quota.hard);
-  }
+  bool report = changes.report_all || tracker_.CountsAny(quota.hard, changes.states);
   for (const auto& [key, evaluator] : changes.class_states) {
     report = report || !quota::NamesOfClasses(evaluator, quota.hard).empty();
   }

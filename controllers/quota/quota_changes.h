@@ -84,7 +84,7 @@ class QuotaChanges final : public QuotaListener, public UsageListener {
   struct Changes {
     bool recount_all = false;
     bool report_all = false;
-    std::map<Key, quota::Evaluator> states;
+    std::set<api::GroupResource> states;
     std::map<Key, quota::Evaluator> class_states;
     std::map<Key, Classes> classes;
   };

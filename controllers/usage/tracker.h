@@ -67,6 +67,11 @@ class Tracker {
   // True if the evaluator owns a name of `hard`, considering the classes that are known.
   [[nodiscard]] bool OwnsAny(const quota::Evaluator& evaluator,
                              const quota::ResourceList& hard) const;
+  // As WantedResources::CountsAny().
+  [[nodiscard]] bool CountsAny(const quota::ResourceList& hard,
+                               const std::set<api::GroupResource>& resources) const {
+    return resources_.wanted().CountsAny(hard, resources);
+  }
   // The watched resource; null if it is not watched, or is watched for a former evaluator.
   [[nodiscard]] const TrackedResource* Find(const api::GroupResource& resource) const {
     return resources_.wanted().Find(resource);

@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace controllers {
@@ -107,6 +108,14 @@ WantedResources::Concerned WantedResources::ConcernedBy(const quota::ResourceLis
     for (const std::size_t at : candidates.by_class) concerned.by_class[at].push_back(name);
   }
   return concerned;
+}
+
+bool WantedResources::CountsAny(const quota::ResourceList& hard,
+                                const std::set<api::GroupResource>& resources) const {
+  const auto is_any = [&](const Entry* entry) { return resources.contains(entry->first); };
+  return !resources.empty() && std::ranges::any_of(hard, [&](const auto& limit) {
+    return std::ranges::any_of(CandidatesFor(limit.first).owners, is_any);
+  });
 }
 
 }  // namespace controllers

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,10 @@ class WantedResources {
   [[nodiscard]] std::vector<std::shared_ptr<TrackedResource>> Watched() const;
   // Valid until the next change of the entries, or of the evaluators of the quota API.
   [[nodiscard]] Concerned ConcernedBy(const quota::ResourceList& hard) const;
+  // True if any of these resources may count under a name of `hard`. Takes a look-up for each name,
+  // however many resources there are.
+  [[nodiscard]] bool CountsAny(const quota::ResourceList& hard,
+                               const std::set<api::GroupResource>& resources) const;
 
  private:
   // What may count under one name.
