@@ -47,9 +47,9 @@ quota::ScopeRequirement RequirementFrom(const json::Value& selector) {
   quota::ScopeRequirement requirement{.scope = std::string(selector.StringAt({"scopeName"})),
                                       .op = operators.at(selector.StringAt({"operator"}))};
   if (const json::Value* values = selector.At({"values"})) {
-    for (const json::Value& value : *values->AsArray()) {
-      requirement.values.push_back(*value.AsString());
-    }
+    std::vector<std::string> listed;
+    for (const json::Value& value : *values->AsArray()) listed.push_back(*value.AsString());
+    requirement.values = quota::ScopeValues(std::move(listed));
   }
   return requirement;
 }
