@@ -31,8 +31,8 @@ struct FieldFindings {
   // "spec.template.spec.containers[0].resource". A misspelt or misplaced field would be left out of
   // the count.
   std::vector<std::string> unknown;
-  // The type is one that the server does not accept there: "spec.replicas must be of type integer,
-  // not string".
+  // The server cannot decode the value: "spec.replicas must be of type integer, not string",
+  // "spec.overhead[cpu]: quantities must match …".
   std::vector<std::string> mistyped;
 };
 

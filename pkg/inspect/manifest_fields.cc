@@ -9,6 +9,7 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/inspect/manifest.h"
+#include "pkg/quota/quantity_field.h"
 
 namespace inspect {
 namespace {
@@ -54,7 +55,8 @@ const Schema kClaimSpec{{"accessModes", "selector", "resources", "volumeName", "
 const Schema kClaimTemplate{{"apiVersion", "kind", "metadata", "spec", "status"},
                             {{"spec", &kClaimSpec}}};
 const Schema kEphemeral{{"volumeClaimTemplate"}, {{"volumeClaimTemplate", &kClaimTemplate}}};
-const Schema kVolume{{}, {{"ephemeral", &kEphemeral}}};
+const Schema kEmptyDir{{"medium", "sizeLimit"}};
+const Schema kVolume{{}, {{"emptyDir", &kEmptyDir}, {"ephemeral", &kEphemeral}}};
 const Schema kPodClaim{{"name", "resourceClaimName", "resourceClaimTemplateName"}};
 const Schema kPodSpec{{"volumes",
                        "initContainers",
@@ -181,22 +183,39 @@ const std::map<std::string_view, Names> kTypes{
       "volumeDevices",
       "claims",
       "accessModes"}},
-    {"object", {"metadata",        "spec",
-                "status",          "selector",
-                "template",        "jobTemplate",
-                "strategy",        "updateStrategy",
-                "rollingUpdate",   "persistentVolumeClaimRetentionPolicy",
-                "ordinals",        "podFailurePolicy",
-                "successPolicy",   "nodeSelector",
-                "securityContext", "affinity",
-                "dnsConfig",       "overhead",
-                "resources",       "limits",
-                "requests",        "livenessProbe",
-                "readinessProbe",  "startupProbe",
-                "lifecycle",       "os",
-                "workloadRef",     "schedulingGroup",
-                "dataSource",      "dataSourceRef",
-                "ephemeral",       "volumeClaimTemplate"}},
+    {"object",
+     {"metadata",
+      "spec",
+      "status",
+      "selector",
+      "template",
+      "jobTemplate",
+      "strategy",
+      "updateStrategy",
+      "rollingUpdate",
+      "persistentVolumeClaimRetentionPolicy",
+      "ordinals",
+      "podFailurePolicy",
+      "successPolicy",
+      "nodeSelector",
+      "securityContext",
+      "affinity",
+      "dnsConfig",
+      "resources",
+      "livenessProbe",
+      "readinessProbe",
+      "startupProbe",
+      "lifecycle",
+      "os",
+      "workloadRef",
+      "schedulingGroup",
+      "dataSource",
+      "dataSourceRef",
+      "ephemeral",
+      "emptyDir",
+      "volumeClaimTemplate"}},
+    {"quantities", {"limits", "requests", "overhead"}},
+    {"quantity", {"sizeLimit"}},
     {"any", {"maxSurge", "maxUnavailable"}}};
 
 std::string_view TypeOf(std::string_view member) {
@@ -243,9 +262,23 @@ class FieldChecker {
   }
 
   void CheckType(const json::Value& value, const std::string& path, std::string_view type) {
+    if (type == "quantity") return CheckQuantity(value, path);
+    if (type == "quantities") return CheckQuantities(value, path);
     if (HasType(value, type)) return;
     findings.mistyped.push_back(path + " must be of type " + std::string(type) + ", not " +
                                 std::string(value.TypeName()));
+  }
+
+  void CheckQuantity(const json::Value& value, const std::string& path) {
+    const auto quantity = quota::QuantityFrom(value, path);
+    if (!quantity) findings.mistyped.push_back(quantity.error().message);
+  }
+
+  void CheckQuantities(const json::Value& value, const std::string& path) {
+    if (!value.IsObject()) return CheckType(value, path, "object");
+    for (const auto& [name, amount] : *value.AsObject()) {
+      CheckQuantity(amount, std::string(path).append("[").append(name).append("]"));
+    }
   }
 };
 

@@ -148,6 +148,27 @@ TEST_CASE("check offline: an error names what the server would refuse, and where
   }
 }
 
+TEST_CASE("check offline: an amount that is no quantity is an error, whatever is limited",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string claim = "resources: {requests: {storage: 10GB}}";
+  const std::string manifest = GENERATE_COPY(
+      Document("apiVersion: v1\nkind: PersistentVolumeClaim", "shop", "spec: {" + claim + "}\n"),
+      Document("apiVersion: v1\nkind: Pod", "shop",
+               "spec: {volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {" + claim +
+                   "}}}}], containers: [{name: c}]}\n"),
+      Document("apiVersion: v1\nkind: Pod", "shop",
+               "spec: {overhead: {cpu: 1x}, containers: [{name: c}]}\n"),
+      Document("apiVersion: apps/v1\nkind: StatefulSet", "shop",
+               "spec: {replicas: 0, template: {spec: {containers: [{name: c}]}}, "
+               "volumeClaimTemplates: [{metadata: {name: d}, spec: {" +
+                   claim + "}}]}\n"));
+  const auto told = plugin.CheckFiles(manifest, "{persistentvolumeclaims: 4, pods: 10}");
+  INFO(manifest << told.output);
+  CHECK(told.code == 2);
+  CHECK_THAT(told.warnings, Contains("]: quantities must match"));
+}
+
 // Two GPUs for a pod by its own claim.
 std::string Claim(const std::string& ns) {
   return Document("apiVersion: resource.k8s.io/v1\nkind: ResourceClaim", ns,

@@ -113,6 +113,39 @@ TEST_CASE("manifest: values of a wrong type are found", "[inspect]") {
   CHECK(mistyped("{apiVersion: example.com/v1, kind: Deployment, spec: 1}").empty());
 }
 
+TEST_CASE("manifest: amounts that are no quantities are found", "[inspect]") {
+  const auto wrong = [](const std::string& kind, const std::string& spec) {
+    const std::string group = kind == "StatefulSet" ? "apps/v1" : "v1";
+    const auto object =
+        config::ParseYaml("{apiVersion: " + group + ", kind: " + kind + ", spec: " + spec + "}");
+    std::string fields;
+    for (const std::string& text : inspect::CheckFields(*object).mistyped) {
+      CHECK_THAT(text, Contains(": quantities must match"));
+      fields += text.substr(0, text.find(": ")) + ";";
+    }
+    return fields;
+  };
+  CHECK(wrong("PersistentVolumeClaim", "{resources: {requests: {storage: 10GB}}}") ==
+        "spec.resources.requests[storage];");
+  CHECK(wrong("PersistentVolumeClaim", "{resources: {limits: {storage: 5 Gi, x: 1x}}}") ==
+        "spec.resources.limits[storage];spec.resources.limits[x];");
+  CHECK(wrong("Pod", "{overhead: {cpu: 1x}, resources: {limits: {memory: 1GB}}}") ==
+        "spec.overhead[cpu];spec.resources.limits[memory];");
+  CHECK(wrong("Pod", "{containers: [{}, {resources: {requests: {cpu: one}}}]}") ==
+        "spec.containers[1].resources.requests[cpu];");
+  CHECK(wrong("Pod",
+              "{volumes: [{emptyDir: {sizeLimit: 1GB}}, {ephemeral: {volumeClaimTemplate: "
+              "{spec: {resources: {requests: {storage: 5GB}}}}}}]}") ==
+        "spec.volumes[0].emptyDir.sizeLimit;"
+        "spec.volumes[1].ephemeral.volumeClaimTemplate.spec.resources.requests[storage];");
+  CHECK(wrong("StatefulSet",
+              "{replicas: 0, volumeClaimTemplates: [{spec: {resources: {requests: {storage: "
+              "10GB}}}}]}") == "spec.volumeClaimTemplates[0].spec.resources.requests[storage];");
+  CHECK(wrong("Pod",
+              "{overhead: {cpu: 1, memory: null, x: 1e3}, volumes: [{emptyDir: {medium: "
+              "Memory, sizeLimit: 1Gi}}]}") == "");
+}
+
 TEST_CASE("node fit: selector, affinity and taints decide", "[inspect]") {
   const auto runs = [](const char* spec, const char* node) {
     return inspect::DaemonRunsOn(*config::ParseYaml(spec), *config::ParseYaml(node));
