@@ -247,7 +247,9 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
       WarnOf(unread_, piece.object, books_.quotas(), cluster_.terminal());
     }
   }
-  if (session_.options.check.server && stored->IsNull()) {
+  const bool created =
+      stored->IsNull() && inspect::HelmPhaseOf(object) != inspect::HelmPhase::kNever;
+  if (session_.options.check.server && created) {
     auto answer = co_await AskServer(object, *expansion);
     if (!answer) co_return answer.error();
     if (answer->unanswered) {

@@ -360,6 +360,28 @@ TEST_CASE("check: a webhook denies with any status", "[kubectl-quota]") {
   plugin.cluster.ForgetFunctions();
 }
 
+TEST_CASE("check: a hook that Helm does not create is not sent to the server", "[kubectl-quota]") {
+  const std::string hook = GENERATE("test", "pre-delete", "post-rollback");
+  Partly plugin;
+  plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.verb != "POST") return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kInvalidArgument,
+                       .message = "POST pods: 403 Forbidden: exceeded quota: q",
+                       .http_status = 403,
+                       .reason = "Forbidden"};
+  };
+  const auto pod = [](const std::string& of) {
+    return "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: shop, annotations: "
+           "{helm.sh/hook: " +
+           of + "}}, spec: {containers: [{name: c}]}}";
+  };
+  const auto told = plugin.Check(pod(hook), {"--dry-run=server"});
+  INFO(told.output);
+  CHECK(told.code == 0);
+  CHECK_THAT(told.output, !Contains("server:"));
+  CHECK(plugin.Check(pod("pre-install"), {"--dry-run=server"}).code == 1);
+}
+
 TEST_CASE("check: a refusal of the server is a no", "[kubectl-quota]") {
   Partly plugin;
   plugin.cluster.Serve({"", "v1", "pods"}, "Pod");
