@@ -250,7 +250,7 @@ base::Task<base::Result<void>> LiveSpace::Add(json::Value object, inspect::Check
   const bool created =
       stored->IsNull() && inspect::HelmPhaseOf(object) != inspect::HelmPhase::kNever;
   if (session_.options.check.server && created) {
-    auto answer = co_await AskServer(object, *expansion);
+    auto answer = co_await AskServer(object, *expansion, no_match);
     if (!answer) co_return answer.error();
     if (answer->unanswered) {
       checked.unknown.push_back("the server cannot judge " + answer->of.ToString() + ": " +
@@ -358,14 +358,15 @@ base::Task<base::Result<void>> LiveSpace::ReadReferred(const json::Value& object
 }
 
 base::Task<base::Result<inspect::ServerAnswer>> LiveSpace::AskServer(
-    const json::Value& object, const inspect::Expansion& expansion) {
+    const json::Value& object, const inspect::Expansion& expansion, const std::string& no_match) {
   inspect::ServerAnswer answer;
   answer.of = inspect::NameOf(object);
   answer.refusal_foreseen = !books_.FitsAlone(answer.of, expansion, session_.scheduler.WallNow());
   const client::Discovered* kinds = co_await cluster_.Kinds();
   const auto* resource = FindKind(*kinds, api::ApiVersion(object), api::Kind(object));
   if (resource == nullptr) {
-    answer.refusal = "there is no such kind";
+    answer.refusal = no_match;
+    if (no_match.empty()) answer.unknown = "its kind cannot be seen on the server";
     co_return answer;
   }
   std::string path = resource->namespaced ? resource->gvr.Path(ns_) : resource->gvr.Path();

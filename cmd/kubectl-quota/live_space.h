@@ -58,9 +58,10 @@ class LiveSpace {
   // Adds the pods that an autoscaler of the manifests adds to a stored workload.
   base::Task<base::Result<void>> AddScaling(const json::Value& autoscaler,
                                             inspect::Checked& checked);
-  // Errors: of the connection. A refusal is not an error.
+  // `no_match` is that of the object. Errors: of the connection. A refusal is not an error.
   base::Task<base::Result<inspect::ServerAnswer>> AskServer(const json::Value& object,
-                                                            const inspect::Expansion& expansion);
+                                                            const inspect::Expansion& expansion,
+                                                            const std::string& no_match);
   Session& session_;
   Cluster& cluster_;
   std::string ns_;

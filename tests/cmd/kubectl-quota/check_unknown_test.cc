@@ -168,6 +168,26 @@ TEST_CASE("check: a kind that the server does not serve is refused as by kubectl
     plugin.cluster.Serve({"apiextensions.k8s.io", "v1", "customresourcedefinitions"},
                          "CustomResourceDefinition", false);
     CHECK(plugin.Check(definition + kCustom).code == 0);
+    const auto asked = plugin.Check(definition + kCustom, {"--dry-run=server"});
+    CHECK(asked.code == 0);
+    CHECK_THAT(asked.output, Contains("server: cluster.x.io/pg is not judged: its kind cannot be "
+                                      "seen on the server\n"));
+  }
+  SECTION("with the same words where the server is asked") {
+    CHECK_THAT(plugin.Check(kCustom, {"--dry-run=server"}).output,
+               Contains("server: cluster.x.io/pg is refused: no matches for kind \"Cluster\" in "
+                        "version \"x.io/v1\"\n"));
+  }
+  SECTION("but is unknown while discovery cannot show it") {
+    plugin.cluster.Serve({"x.io", "v1", "clusters"}, "Cluster");
+    plugin.cluster.SetStale("x.io", true);
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{}, {"--dry-run=server"}}) {
+      const auto unseen = plugin.Check(kCustom, more);
+      INFO(unseen.output);
+      CHECK(unseen.code == 3);
+      CHECK_THAT(unseen.output, !Contains("is refused"));
+    }
   }
 }
 
