@@ -131,7 +131,8 @@ bool CountsWhatIsMade(const json::Value& object) {
                                                inspect::kCronJob,
                                                inspect::kReplicationController,
                                                inspect::kPod,
-                                               inspect::kService};
+                                               inspect::kService,
+                                               inspect::kEndpoints};
   return std::ranges::any_of(kMakers, [&](const auto& kind) { return inspect::Is(object, kind); });
 }
 

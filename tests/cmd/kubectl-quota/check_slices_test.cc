@@ -135,6 +135,21 @@ TEST_CASE("check: Endpoints beside their Service are those that its controller m
              Slices(0, 1) && Contains("count/endpoints                         0        1 "));
 }
 
+TEST_CASE("check: an EndpointSlice beside the Endpoints that it mirrors counts with them",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string slice =
+      "---\n{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: s-1, "
+      "namespace: "
+      "shop, ownerReferences: [{apiVersion: v1, kind: Endpoints, name: s, uid: x, controller: "
+      "true}]}, addressType: IPv4, endpoints: []}\n";
+  const Told told =
+      plugin.CheckFiles(slice + Service("s") + Endpoints("s", Subset(kFour, kHttp)), kHard);
+  INFO(told.output);
+  CHECK(told.code == 0);
+  CHECK_THAT(told.output, Slices(0, 1));
+}
+
 TEST_CASE("check: without a cluster it is unknown what Endpoints without their Service get",
           "[kubectl-quota]") {
   Plugin plugin;
