@@ -200,12 +200,16 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   co_await ReadClasses(policies);
   const auto now = session_.scheduler.WallNow();
   inspect::Checked nothing;
+  const bool counts_slices = LimitedNames(books_.core().book.quotas()).contains(kSlicesName);
   if (absent_) {
     if (!in_files) co_return base::Result<void>();
+    if (counts_slices) {
+      // Endpoints without their Service have none: nothing is stored.
+      if (auto added = books_.Add(MirrorsIn(manifests), now, nothing); !added) co_return added;
+    }
     co_return books_.Add(BornWith(ns_, manifests), now, nothing);
   }
-  const std::set<std::string> names = LimitedNames(books_.core().book.quotas());
-  if (!names.contains(kSlicesName)) co_return base::Result<void>();
+  if (!counts_slices) co_return base::Result<void>();
   if (auto read = co_await ReadStoredPods(cluster_, ns_, surroundings_); !read) co_return read;
   auto slices = co_await LackingSlices(cluster_, ns_, manifests, surroundings_);
   if (!slices) co_return slices.error();

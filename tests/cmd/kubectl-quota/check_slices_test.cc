@@ -191,6 +191,16 @@ TEST_CASE("check: EndpointSlices mirror what is stored and what the files change
     CHECK_THAT(output(two), Slices(1, 1));
     CHECK(output(one) == "Yes: no quota limits any of it.\n");
   }
+  SECTION("in a namespace that the files create, too") {
+    plugin.cluster.Delete(kQuotas, "shop", "q");
+    plugin.cluster.Delete({"", "v1", "namespaces"}, "", "shop");
+    const std::string space =
+        "{apiVersion: v1, kind: Namespace, metadata: {name: shop}}\n---\n{apiVersion: v1, kind: "
+        "ResourceQuota, metadata: {name: q, namespace: shop}, spec: {hard: " +
+        kHard + "}}\n";
+    CHECK_THAT(output(space + Service("s") + two), Slices(0, 2));
+    CHECK_THAT(output(space + two), !Contains("endpointslices"));
+  }
   SECTION("which cannot be told if Endpoints may not be listed") {
     plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
       if (!request.path.ends_with("/endpoints")) return std::nullopt;
