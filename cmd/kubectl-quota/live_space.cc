@@ -27,11 +27,14 @@ bool Says(const base::Error& error, const std::string& words) {
   return error.message.find(words) != std::string::npos;
 }
 
-// True if the server could not answer. A webhook denies with the status that it likes.
+// A webhook denies with the status and the words that it likes.
+bool IsDenied(const base::Error& error) { return Says(error, " denied the request"); }
+
+// True if the server could not answer.
 bool IsUnanswered(const base::Error& error) {
   constexpr int kTooMany = 429;
   const bool failed = error.http_status == kTooMany || error.http_status >= 500;
-  return failed && !Says(error, " denied the request");
+  return failed && !IsDenied(error);
 }
 
 // True if the server did not judge the object: the user may not create it, a webhook knows no dry
@@ -39,6 +42,8 @@ bool IsUnanswered(const base::Error& error) {
 // or the server could not answer.
 bool IsNotJudged(const base::Error& error, const std::string& ns, bool in_files) {
   constexpr int kConflict = 409;
+  // So does the daemon, if there is an object of its name.
+  if (IsDenied(error)) return error.http_status == kConflict && Says(error, " already exists");
   return error.http_status == kConflict || IsUnanswered(error) ||
          Says(error, " cannot create resource \"") || Says(error, " does not support dry run") ||
          (in_files && Says(error, NoSuchNamespace(ns)));

@@ -344,6 +344,8 @@ TEST_CASE("check: an error that judges nothing is no refusal of the server", "[k
       Row{400, "BadRequest", "admission webhook \"w\" does not support dry run"},
       Row{403, "Forbidden", "pods is forbidden: User \"jane\" cannot create resource \"pods\""},
       Row{409, "AlreadyExists", "pods \"p\" already exists"},
+      Row{409, "AlreadyExists",
+          "admission webhook \"w\" denied the request: pods \"p\" already exists"},
       Row{409, "Conflict", "Operation cannot be fulfilled on resourcequotas \"q\""},
       Row{429, "TooManyRequests", "too many requests", 3},
       Row{500, "InternalError", "failed calling webhook \"w\"", 3},
@@ -367,13 +369,16 @@ TEST_CASE("check: an error that judges nothing is no refusal of the server", "[k
 }
 
 TEST_CASE("check: a webhook denies with any status", "[kubectl-quota]") {
-  const int status = GENERATE(403, 429, 500);
+  const int status = GENERATE(400, 403, 409, 429, 500);
+  const std::string why =
+      GENERATE("no", "it cannot create resource \"x\"", "the policy does not support dry run",
+               "namespaces \"shop\" not found");
   Partly plugin;
   plugin.cluster.Serve({"", "v1", "pods"}, "Pod");
-  plugin.cluster.fault = [status](const client::ApiRequest& request) -> std::optional<base::Error> {
+  plugin.cluster.fault = [&](const client::ApiRequest& request) -> std::optional<base::Error> {
     if (request.verb != "POST") return std::nullopt;
     return base::Error{.code = base::ErrorCode::kInvalidArgument,
-                       .message = "POST pods: admission webhook \"w\" denied the request: no",
+                       .message = "POST pods: admission webhook \"w\" denied the request: " + why,
                        .http_status = status};
   };
   CHECK(plugin.Check(kPod, {"--dry-run=server"}).code == 1);
