@@ -184,22 +184,29 @@ base::Result<Demand> FitBook::DemandOf(const Counter& counter, const json::Value
     if (quota::IsNoWorse(before->facts, after->facts)) after->facts.flaw.clear();
   }
   Demand demand{.of = std::vector<quota::ResourceList>(quotas_.size()), .objections = {}};
-  // What cannot be read of an object concerns its own names only.
-  const std::vector<std::string> flawed = quota::FlawedNames(after->facts);
-  const bool concerns = std::ranges::any_of(roomy_, [&](const quota::Quota& quota) {
-    return flawed.empty() || std::ranges::any_of(flawed, [&](const std::string& name) {
-             return quota.status.hard.Find(name) != nullptr;
-           });
-  });
-  if (!after->facts.flaw.empty() && concerns) {
-    demand.objections.push_back("it cannot be counted: " + after->facts.flaw);
-  }
+  NoteFlaw(after->facts, demand);
   TakeUnseen(counter, roomy_, request, demand);
   for (std::size_t i = 0; i < roomy_.size(); ++i) {
     AskOne(request, object, roomy_[i], places_[i].above, i, demand);
   }
   if (kind_.empty()) AskFreed(std::move(request), roomy_, demand);
   return demand;
+}
+
+// What cannot be read of an object concerns the quotas of its own names only.
+void FitBook::NoteFlaw(const quota::ObjectFacts& facts, Demand& demand) const {
+  if (facts.flaw.empty()) return;
+  const std::vector<std::string> flawed = quota::FlawedNames(facts);
+  std::vector<const quota::Quota*> concerned;
+  for (const quota::Quota& quota : roomy_) {
+    const bool limits = std::ranges::any_of(
+        flawed, [&](const std::string& name) { return quota.status.hard.Find(name) != nullptr; });
+    if (limits || flawed.empty()) concerned.push_back(&quota);
+  }
+  if (concerned.empty()) return;
+  const bool refused = std::ranges::any_of(
+      concerned, [](const quota::Quota* quota) { return quota::MayRefuse(*quota); });
+  (refused ? demand.objections : demand.warnings).push_back("it cannot be counted: " + facts.flaw);
 }
 
 void FitBook::Sum::Change(const quota::ResourceList& amounts, std::int64_t times,

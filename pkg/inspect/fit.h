@@ -124,6 +124,8 @@ class FitBook {
   [[nodiscard]] bool Fits() const;
 
  private:
+  // Adds an objection to an object that quotas cannot count, or a warning if none may refuse it.
+  void NoteFlaw(const quota::ObjectFacts& facts, Demand& demand) const;
   static void Note(Objection objection, std::vector<Objection>& objections);
   // Adds the objections to a new object, which may be an update.
   void Object(const Piece& piece, const Demand& demand);

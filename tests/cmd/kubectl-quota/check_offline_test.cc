@@ -305,18 +305,33 @@ TEST_CASE("check offline: an amount that cannot be read concerns the quotas of i
       "               {name: example.com/iops, path: .spec.iops}]}\n";
   const std::string disk =
       Document("apiVersion: example.com/v1\nkind: VMs", "a", "spec: {size: 1Gi}\n");
-  const auto ask = [&](const std::string& hard) {
-    const std::string limit =
-        "---\napiVersion: quota-controller-manager.io/v1alpha1\nkind: ClusterQuota\n"
-        "metadata: {name: team}\nspec: {namespaceSelector: {}, hard: {" +
-        hard + "}}\nstatus: {used: {example.com/bytes: 0, example.com/iops: 0}}\n";
-    return plugin.Ask({"check", "-f", plugin.File("objects.yaml", disk + definition),
-                       "--quota-file", plugin.File("quotas.yaml", limit)});
+  const auto quota = [](const std::string& name, const std::string& mode, const std::string& hard) {
+    return "---\napiVersion: quota-controller-manager.io/v1alpha1\nkind: ClusterQuota\n"
+           "metadata: {name: " +
+           name + "}\nspec: {namespaceSelector: {}, enforcement: " + mode + ", hard: {" + hard +
+           "}}\nstatus: {used: {example.com/bytes: 0, example.com/iops: 0}}\n";
   };
+  const auto check = [&](const std::string& quotas) {
+    return plugin.Ask({"check", "-f", plugin.File("objects.yaml", disk + definition),
+                       "--quota-file", plugin.File("quotas.yaml", quotas)});
+  };
+  const auto ask = [&](const std::string& hard) { return check(quota("team", "Deny", hard)); };
   CHECK(ask("example.com/bytes: 10Gi").code == 0);
   const auto refused = ask("example.com/bytes: 10Gi, example.com/iops: 5");
   CHECK(refused.code == 1);
   CHECK_THAT(refused.output, Contains("it cannot be counted: spec.iops: is missing"));
+  SECTION("which only warns if none of them may refuse") {
+    const std::string tried = quota("trial", GENERATE("Warn", "Audit"), "example.com/iops: 5");
+    for (const std::string& other :
+         {std::string(), quota("team", "Deny", "example.com/bytes: 9Gi")}) {
+      const auto told = check(tried + other);
+      INFO(told.output);
+      CHECK(told.code == 0);
+      CHECK_THAT(told.output, Contains("vms.example.com/x: would warn: it cannot be counted: "
+                                       "spec.iops: is missing\n"));
+    }
+    CHECK(check(tried + quota("team", "Deny", "example.com/iops: 5")).code == 1);
+  }
 }
 
 TEST_CASE("check offline: pods use what a UsageDefinition of pods adds", "[kubectl-quota]") {
