@@ -1,6 +1,7 @@
 #include "pkg/inspect/why.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <utility>
@@ -157,6 +158,8 @@ WhyAnswer Compare(const json::Value& object, const Workload& workload, std::int6
                        std::max<std::int64_t>(1, std::min(wants - newest, at_once)), answer);
   if (!known) answer.wants_unknown = workload.nodes_unknown;
   answer.earlier = has - newest;
+  // The server asks quotas last.
+  std::ranges::move(answer.refusals, std::back_inserter(needs.refusals));
   answer.refusals = std::move(needs.refusals);
   answer.unknown.assign(needs.unknown.begin(), needs.unknown.end());
   answer.stay = std::move(needs.own_claims);

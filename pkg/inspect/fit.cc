@@ -128,7 +128,8 @@ Ask AskOf(const Piece& piece, Demand demand) {
   const bool starts =
       Is(piece.object, kPod) && !piece.stored && piece.object.StringAt({"status", "phase"}).empty();
   if (starts) ask.group = PodGroupOf(piece.object);
-  ask.refused = !demand.objections.empty() || !piece.refusals.empty();
+  ask.refused =
+      !demand.uncountable.empty() || !demand.objections.empty() || !piece.refusals.empty();
   ask.passing = piece.passing;
   ask.each = std::move(demand.of);
   ask.freed = std::move(demand.freed);
@@ -206,7 +207,12 @@ void FitBook::NoteFlaw(const quota::ObjectFacts& facts, Demand& demand) const {
   if (concerned.empty()) return;
   const bool refused = std::ranges::any_of(
       concerned, [](const quota::Quota* quota) { return quota::MayRefuse(*quota); });
-  (refused ? demand.objections : demand.warnings).push_back("it cannot be counted: " + facts.flaw);
+  std::string text = "it cannot be counted: " + facts.flaw;
+  if (refused) {
+    demand.uncountable = std::move(text);
+  } else {
+    demand.warnings.push_back(std::move(text));
+  }
 }
 
 void FitBook::Sum::Change(const quota::ResourceList& amounts, std::int64_t times,
@@ -278,6 +284,7 @@ std::vector<FitPart> FitBook::PartsOf(const FitLine& line) const {
 }
 
 void FitBook::Object(const Piece& piece, const Demand& demand) {
+  if (!demand.uncountable.empty()) Note({piece.of, demand.uncountable}, objections_);
   for (const std::string& text : demand.objections) Note({piece.of, text}, objections_);
   for (const std::string& text : piece.refusals) Note({piece.of, text}, objections_);
   for (const std::string& text : demand.warnings) Note({piece.of, text}, warnings_);

@@ -30,6 +30,7 @@ struct Counter {
 struct Demand {
   std::vector<quota::ResourceList> of;
   std::vector<quota::ResourceList> freed = {};  // by an update, at once
+  std::string uncountable = {};                 // why it cannot be counted; "": it can
   std::vector<std::string> objections{};        // "failed quota: q: must specify limits.cpu for: c"
   std::vector<std::string> warnings{};          // the same from quotas in mode Warn or Audit
   std::vector<std::string> unknown{};           // what it uses of classes that are not known
@@ -124,7 +125,7 @@ class FitBook {
   [[nodiscard]] bool Fits() const;
 
  private:
-  // Adds an objection to an object that quotas cannot count, or a warning if none may refuse it.
+  // Refuses an object that quotas cannot count, or warns if none of them may refuse.
   void NoteFlaw(const quota::ObjectFacts& facts, Demand& demand) const;
   static void Note(Objection objection, std::vector<Objection>& objections);
   // Adds the objections to a new object, which may be an update.

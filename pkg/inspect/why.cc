@@ -129,6 +129,9 @@ WhyAnswer Explain(const ObjectName& of, std::int64_t wants, std::int64_t has, co
   for (const ClaimDemand& claim : claims) {
     if (claim.for_next) next.push_back(&claim.each);
   }
+  for (const Demand* each : next) {
+    if (!each->uncountable.empty()) answer.refusals.push_back(each->uncountable);
+  }
   for (std::size_t i = 0; i < fit.quotas().size(); ++i) {
     WhyQuota line = explainer.Explain(i);
     line.objection = ObjectionOf(next, explainer.PrefixOf(i));

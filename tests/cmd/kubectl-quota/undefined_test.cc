@@ -144,6 +144,37 @@ TEST_CASE("why: whether a quota refuses is unknown if a definition may not be li
   CHECK(document->ArrayAt({"unknown"}).size() == 1);
 }
 
+TEST_CASE("why: a pod whose amount cannot be read is refused", "[kubectl-quota]") {
+  Tiers plugin;
+  plugin.Put(kDefinitions,
+             "{metadata: {name: pods}, spec: {resource: {group: '', resource: pods}, usage: "
+             "[{name: example.com/licenses, path: '.metadata.annotations[''licenses'']'}]}}");
+  const auto limit = [&](const std::string& mode) {
+    plugin.Put(kClusterQuotas,
+               "{apiVersion: quota-controller-manager.io/v1alpha1, kind: ClusterQuota, metadata: "
+               "{name: gold}, spec: {namespaceSelector: {}, enforcement: " +
+                   mode +
+                   ", hard: {example.com/licenses: 9}}, status: {hard: {example.com/licenses: 9}, "
+                   "used: {example.com/licenses: 0}}}");
+  };
+  plugin.Put(kReplicaSets,
+             "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web, namespace: shop, uid: "
+             "w}, spec: {replicas: 2, template: {metadata: {annotations: {licenses: two}}, spec: "
+             "{containers: [{name: c}]}}}}");
+  const std::string why = "it cannot be counted: metadata.annotations[licenses]: quantities must";
+  limit("Deny");
+  const auto told = plugin.Ask({"why", "rs/web"});
+  INFO(told.output << told.warnings);
+  CHECK(told.code == 1);
+  CHECK_THAT(told.output, Contains("each is refused\n  the server   " + why) &&
+                              Contains("← refuses") && !Contains("no quota refuses"));
+  const auto document = json::Parse(plugin.Ask({"why", "rs/web", "-o", "json"}).output);
+  REQUIRE(document.has_value());
+  CHECK(document->ArrayAt({"refusals"}).size() == 1);
+  limit("Warn");
+  CHECK(plugin.Ask({"why", "rs/web"}).code == 0);
+}
+
 TEST_CASE("who: holders are unknown if a definition may not be listed", "[kubectl-quota]") {
   Tiers plugin;
   plugin.Put(kPods, kPod);
