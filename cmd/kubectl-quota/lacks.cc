@@ -84,7 +84,6 @@ base::Task<base::Result<std::unique_ptr<Books>>> ReadBooks(Session& session) {
     if (of.kind.empty()) reached = co_await limits.In(session.ns);
     ApiBook& book = books->Open(*kinds, of.api, rules,
                                 inspect::FitBook(std::move(own), std::move(reached), of.kind));
-    if (of.kind.empty()) continue;
     const std::set<std::string> names = LimitedNames(book.book.quotas());
     auto sources =
         co_await SourcesOf(cluster, of.api, std::vector<std::string>(names.begin(), names.end()));

@@ -78,7 +78,7 @@ struct Needs {
   std::vector<inspect::ClaimDemand> claims;
   std::vector<std::string> refusals;
   std::set<std::string> own_claims;  // titles
-  std::set<std::string> unknown;     // Books::Undefined()
+  std::set<std::string> unknown;     // Books::Undefined(), and what depends on unseen classes
 };
 
 // Finds the needs of the missing pods.
@@ -132,7 +132,9 @@ class NeedsFinder {
     const auto refusals = inspect::RefusalsAtAdmission(object, workload_.surroundings.defaults);
     if (next) needs_.refusals.insert(needs_.refusals.end(), refusals.begin(), refusals.end());
     const inspect::Counter* counter = core_.counters.Of("v1", api::Kind(object));
-    return core_.book.DemandOf(*counter, object, {}, session_.scheduler.WallNow());
+    auto demand = core_.book.DemandOf(*counter, object, {}, session_.scheduler.WallNow());
+    if (demand) needs_.unknown.insert(demand->unknown.begin(), demand->unknown.end());
+    return demand;
   }
 
   Session& session_;

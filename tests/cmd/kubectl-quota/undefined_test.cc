@@ -175,6 +175,35 @@ TEST_CASE("why: a pod whose amount cannot be read is refused", "[kubectl-quota]"
   CHECK(plugin.Ask({"why", "rs/web"}).code == 0);
 }
 
+TEST_CASE("why: pods use what their classes say", "[kubectl-quota]") {
+  Tiers plugin;
+  const api::GroupVersionResource tiers{"g.io", "v1", "tiers"};
+  plugin.cluster.Serve(tiers, "Tier", false);
+  plugin.Put(tiers, "{apiVersion: g.io/v1, kind: Tier, metadata: {name: gold}, spec: {iops: 7}}");
+  plugin.Put(kDefinitions,
+             "{metadata: {name: pods}, spec: {resource: {group: '', resource: pods}, usage: "
+             "[{name: example.com/iops, class: {path: .metadata.labels.tier, resource: {group: "
+             "g.io, resource: tiers}, field: .spec.iops}}]}}");
+  plugin.Put(kClusterQuotas,
+             "{apiVersion: quota-controller-manager.io/v1alpha1, kind: ClusterQuota, metadata: "
+             "{name: gold}, spec: {namespaceSelector: {}, hard: {example.com/iops: 9}}, status: "
+             "{hard: {example.com/iops: 9}, used: {example.com/iops: 5}}}");
+  plugin.Put(kReplicaSets, kSet);
+  const auto told = plugin.Ask({"why", "rs/web"});
+  CHECK(told.code == 1);
+  CHECK_THAT(told.output, Contains("each needs example.com/iops=7\n") &&
+                              Contains("example.com/iops 5/9, 4 free, lacks 3 for the next"));
+  SECTION("which is unknown if they may not be listed") {
+    plugin.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (!request.path.ends_with("/tiers")) return std::nullopt;
+      return base::Error{.code = base::ErrorCode::kForbidden, .message = "no", .http_status = 403};
+    };
+    const auto unseen = plugin.Ask({"why", "rs/web"});
+    CHECK_THAT(unseen.output,
+               Contains("cannot tell: usage that depends on tiers.g.io is left out"));
+  }
+}
+
 TEST_CASE("who: holders are unknown if a definition may not be listed", "[kubectl-quota]") {
   Tiers plugin;
   plugin.Put(kPods, kPod);
