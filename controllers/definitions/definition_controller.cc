@@ -190,15 +190,18 @@ void DefinitionController::Judge() {
   judged_.clear();
   waiting_.clear();
   for (const auto& [name, stored] : set_.stored()) judged_.emplace(name, stored.version);
-  verdicts_ = set_.Judge(hooks_.built_in, [this](const std::string& name) {
-    const quota::usage::StoredDefinition& stored = set_.stored().at(name);
-    const bool is_new = applied_ && stored.in_force != stored.definition;
-    if (is_new && checks_.IsPending(name)) {
-      waiting_.insert(name);
-      return quota::usage::Verdict{std::string(kNotCountedYet), "its paths are being checked"};
-    }
-    return quota::usage::Verdict{std::string(quota::usage::kPathNotInSchema), checks_.WhyNot(name)};
-  });
+  using quota::usage::Verdict;
+  verdicts_ =
+      set_.Judge(hooks_.built_in, [this](const std::string& name) -> std::optional<Verdict> {
+        const quota::usage::StoredDefinition& stored = set_.stored().at(name);
+        const bool is_new = applied_ && stored.in_force != stored.definition;
+        if (is_new && checks_.IsPending(name)) {
+          waiting_.insert(name);
+          return Verdict{std::string(kNotCountedYet), "its paths are being checked"};
+        }
+        if (!checks_.IsDecided(name)) return std::nullopt;
+        return Verdict{std::string(quota::usage::kPathNotInSchema), checks_.WhyNot(name)};
+      });
   pending_ = checks_.AnyPending();
   if (set_.Lacks() && reflector_ != nullptr) reflector_->Relist();
 }

@@ -68,8 +68,8 @@ PathChecks::PathChecks(client::ApiClient& client, base::Scheduler& scheduler,
 
 PathChecks::Check PathChecks::NewCheck(const StoredDefinition& stored, base::TimePoint now) {
   Check check{.definition = stored.definition, .since = now};
-  // A former text of the definition that was still in force is back.
-  check.accepted = stored.in_force == stored.definition;
+  // A former text of the definition that was still in force, or may be again, is back.
+  check.accepted = stored.definition == stored.in_force || stored.definition == stored.former;
   if (check.accepted || !quota::usage::IsObserved(stored)) return check;
   quota::usage::DefinitionVersions versions = quota::usage::VersionsIn(stored.status);
   quota::usage::Verdict recorded = quota::usage::RecordedVerdict(stored);
@@ -129,6 +129,11 @@ void PathChecks::Ask(Check& check, Reading& reading, std::vector<quota::usage::S
 const PathChecks::Check* PathChecks::Find(std::string_view name) const {
   const auto at = checks_.find(name);
   return at == checks_.end() ? nullptr : &at->second;
+}
+
+bool PathChecks::IsDecided(std::string_view name) const {
+  const Check* check = Find(name);
+  return check != nullptr && (check->accepted || !check->Wrong().empty());
 }
 
 std::string PathChecks::WhyNot(std::string_view name) const {

@@ -13,7 +13,8 @@
 // may have other names. Otherwise it reads the first version that has all of its paths.
 //
 // What cannot be read is not known: the last answer stays, and without one the definition counts as
-// if there were no schema. Single-threaded. Run() must have returned before it is destroyed.
+// if there were no schema. The generation that it has replaced is kept for the case that it proves
+// wrong (definition_set.h). Single-threaded. Run() must have returned before it is destroyed.
 
 #include <functional>
 #include <map>
@@ -56,6 +57,8 @@ class PathChecks {
   // Reads what is due, until cancelled.
   base::Task<void> Run();
 
+  // True if it is decided whether the definition may be in force. Until then it may.
+  [[nodiscard]] bool IsDecided(std::string_view name) const;
   // Returns why the definition must not be in force; "" if it may.
   [[nodiscard]] std::string WhyNot(std::string_view name) const;
   // Returns the path that the schema lacks although the definition is in force; "" if none.

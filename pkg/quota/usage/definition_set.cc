@@ -43,6 +43,29 @@ std::string WhyNotSupported(const UsageDefinition& definition,
   return evaluator == nullptr ? "" : WhyNotExtended(*evaluator, definition);
 }
 
+std::size_t BytesOf(const StoredDefinition& stored) {
+  std::size_t bytes = stored.bytes;
+  for (const SharedDefinition& other : {stored.in_force, stored.former}) {
+    if (other != nullptr && other != stored.definition) bytes += HeldBytes(*other);
+  }
+  return bytes;
+}
+
+void PutInForce(StoredDefinition& stored, bool known) {
+  if (stored.in_force != stored.definition && stored.former == nullptr) {
+    stored.former = std::move(stored.in_force);
+    stored.former_generation = stored.generation_in_force;
+  }
+  stored.in_force = stored.definition;
+  stored.generation_in_force = stored.generation;
+  if (known || stored.former == stored.definition) stored.former = nullptr;
+}
+
+void PutFormerInForce(StoredDefinition& stored) {
+  stored.in_force = std::exchange(stored.former, nullptr);
+  stored.generation_in_force = stored.former_generation;
+}
+
 }  // namespace
 
 std::string InNoNamespace(const api::GroupResource& resource) {
@@ -90,16 +113,19 @@ void DefinitionSet::Put(const json::Value& object) {
                                       : known->second;
   stored.in_force = before.in_force;
   stored.generation_in_force = before.generation_in_force;
+  stored.former = before.former;
+  stored.former_generation = before.former_generation;
   auto definition = ParseUsageDefinition(object);
   if (definition) stored.bytes = HeldBytes(*definition);
   if (!definition) {
     stored.why = definition.error().message;
-  } else if (before.in_force != nullptr && *before.in_force == *definition) {
-    stored.definition = before.in_force;
-  } else if (before.definition != nullptr && *before.definition == *definition) {
-    stored.definition = before.definition;
   } else {
-    stored.definition = std::make_shared<const UsageDefinition>(std::move(*definition));
+    for (const SharedDefinition& held : {before.former, before.definition, before.in_force}) {
+      if (held != nullptr && *held == *definition) stored.definition = held;
+    }
+    if (stored.definition == nullptr) {
+      stored.definition = std::make_shared<const UsageDefinition>(std::move(*definition));
+    }
   }
   held_ += stored.bytes;
   definitions_.insert_or_assign(name, std::move(stored));
@@ -136,10 +162,9 @@ void DefinitionSet::Shed() {
   std::size_t bytes = 0;
   for (auto* entry : OldestFirst()) {
     StoredDefinition& stored = entry->second;
-    const bool two = stored.in_force != nullptr && stored.in_force != stored.definition;
-    bytes += stored.bytes + (two ? HeldBytes(*stored.in_force) : 0);
+    bytes += BytesOf(stored);
     if (bytes > kMostBytes) {
-      stored.definition = stored.in_force = nullptr;
+      stored.definition = stored.in_force = stored.former = nullptr;
     } else {
       held_ = bytes;
       lacks_ = lacks_ || (stored.bytes > 0 && stored.definition == nullptr);
@@ -158,25 +183,29 @@ std::map<std::string, Verdict> DefinitionSet::Judge(const BuiltIn& built_in,
     if (in_force < kMostInForce) return {};
     return {"TooMany", std::to_string(kMostInForce) + " older definitions are in force"};
   };
+  bool known = true;  // the paths of the one that is judged
   const auto judge = [&](const std::string& name, const StoredDefinition& stored) -> Verdict {
     if (!stored.why.empty()) return {"PathInvalid", stored.why};
     if (!stored.definition) return {"TooMany", kNoRoom};
     std::string why = WhyNotSupported(*stored.definition, built_in);
     if (!why.empty()) return {std::string(kNotSupported), std::move(why)};
     auto wrong = of_paths(name);
-    return wrong.message.empty() ? has_place(*stored.definition) : std::move(wrong);
+    known = wrong.has_value();
+    return known && !wrong->message.empty() ? *std::move(wrong) : has_place(*stored.definition);
   };
   for (auto* entry : OldestFirst()) {
     StoredDefinition& stored = entry->second;
     Verdict& verdict = verdicts[entry->first] = judge(entry->first, stored);
     if (verdict.reason.empty()) {
-      stored.in_force = stored.definition;
-      stored.generation_in_force = stored.generation;
-    } else if (stored.in_force != nullptr) {
-      const bool same = stored.in_force == stored.definition;
-      if (same || !has_place(*stored.in_force).reason.empty()) stored.in_force = nullptr;
+      PutInForce(stored, known);
+    } else if (stored.in_force == stored.definition) {
+      PutFormerInForce(stored);
     }
     if (stored.in_force == nullptr) continue;
+    if (!verdict.reason.empty() && !has_place(*stored.in_force).reason.empty()) {
+      stored.in_force = stored.former = nullptr;
+      continue;
+    }
     TakeNames(*stored.in_force, owners);
     ++in_force;
     if (!verdict.reason.empty()) {

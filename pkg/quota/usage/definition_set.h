@@ -37,6 +37,10 @@ struct StoredDefinition {
   // while the present one cannot be in force. Null: nothing.
   SharedDefinition in_force = {};
   std::int64_t generation_in_force = 0;
+  // What was in force before, while the paths of what replaced it are not known to be right. Null:
+  // nothing.
+  SharedDefinition former = {};
+  std::int64_t former_generation = 0;
 };
 
 // Whether the present generation of a definition may be in force.
@@ -97,10 +101,12 @@ class DefinitionSet {
   // Returns the evaluator of a resource that is a part of the program; null: there is none.
   using BuiltIn = std::function<std::shared_ptr<const Evaluator>(const api::GroupResource&)>;
   // Returns what the schema of its kind says of a definition; without a message it may be in force.
-  using OfPaths = std::function<Verdict(const std::string& name)>;
+  // nullopt: so it may, but the schema is not known yet.
+  using OfPaths = std::function<std::optional<Verdict>(const std::string& name)>;
   // Decides which are in force, and returns the verdict on each. A mistyped edit does not end a
-  // limit: what was in force by the last call stays until another generation can take its place, as
-  // long as no older definition has one of its names.
+  // limit: what was in force by the last call stays until another generation can take its place,
+  // and comes back if the paths of that one prove wrong, as long as no older definition has one of
+  // its names.
   std::map<std::string, Verdict> Judge(const BuiltIn& built_in, const OfPaths& of_paths);
 
  private:

@@ -1,6 +1,8 @@
 // UsageDefinitions that are edited while they are in force, and many of them.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <optional>
 
 #include "tests/controllers/definitions/definitions_fixture.h"
 
@@ -54,6 +56,47 @@ TEST_CASE("edits: one that waits for a schema does not end the limit", "[control
   f.scheduler.RunFor(20s);
   CHECK(f.Owns("example.com/more-bytes"));
   CHECK(f.changes == 2);
+}
+
+// The schema cannot be read for longer than an edit waits for it.
+struct EditedUnchecked : InForce {
+  explicit EditedUnchecked(const std::string& path) {
+    cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+      if (request.path.find("openapi") == std::string::npos) return std::nullopt;
+      return base::Error{.code = base::ErrorCode::kTimeout, .message = "no answer"};
+    };
+    Put("buckets", "example.com/more-bytes", path, 2);
+    scheduler.RunFor(controllers::PathChecks::kPatience + 2s);
+    CHECK(Owns("example.com/more-bytes"));
+    CHECK(changes == 2);
+  }
+};
+
+TEST_CASE("edits: a mistyped one does not end the limit if its schema is read late",
+          "[controllers]") {
+  EditedUnchecked f(".spec.siez");
+  f.cluster.ForgetFunctions();
+  f.scheduler.RunFor(20s);
+  CHECK(f.Owns("example.com/bytes"));
+  CHECK_FALSE(f.Owns("example.com/more-bytes"));
+  CHECK(f.changes == 3);
+  CHECK_THAT(f.Ready(), Catch::StartsWith("False PathNotInSchema") &&
+                            Catch::EndsWith("; in force is still generation 1"));
+  f.Put("buckets", "example.com/more-bytes", ".spec.size", 3);
+  f.scheduler.RunFor(20s);
+  CHECK(f.Owns("example.com/more-bytes"));
+  CHECK_THAT(f.Ready(), Catch::StartsWith("True NotLimited"));
+}
+
+TEST_CASE("edits: a second mistyped one does not end the limit either", "[controllers]") {
+  EditedUnchecked f(".spec.siez");
+  f.Put("buckets", "example.com/other-bytes", ".spec.szie", 3);
+  f.scheduler.RunFor(controllers::PathChecks::kPatience + 2s);
+  CHECK(f.Owns("example.com/other-bytes"));
+  f.cluster.ForgetFunctions();
+  f.scheduler.RunFor(20s);
+  CHECK(f.Owns("example.com/bytes"));
+  CHECK_THAT(f.Ready(), Catch::EndsWith("; in force is still generation 1"));
 }
 
 TEST_CASE("edits: one that takes a name of another definition does not end the limit",
@@ -138,6 +181,31 @@ TEST_CASE("edits: the memory of all definitions together has a bound", "[control
   f.scheduler.RunFor(5min);
   CHECK(f.defined.size() == most);
   CHECK_FALSE(f.defined.contains("r50"));
+}
+
+TEST_CASE("edits: what an edit has replaced takes room until the paths of the edit are known",
+          "[controllers]") {
+  quota::usage::DefinitionSet set;
+  // Puts all with this path, and returns how many of them may be in force.
+  const auto edit = [&](const std::string& path, std::optional<quota::usage::Verdict> of_paths) {
+    for (int i = 0; i < 100; ++i) {
+      json::Value object = Large("r" + std::to_string(i), "2026-01-01T00:00:00Z");
+      object.Make({"spec", "countsWhile"}) =
+          json::Object{{"path", path}, {"notIn", json::Array{"Released"}}};
+      set.Put(object);
+    }
+    const auto verdicts =
+        set.Judge(quota::BuiltInEvaluator, [&](const std::string&) { return of_paths; });
+    return std::ranges::count_if(verdicts,
+                                 [](const auto& one) { return one.second.reason.empty(); });
+  };
+  const quota::usage::Verdict right;
+  const auto most = edit(".status.phase", right);
+  CHECK(most > 20);
+  CHECK(edit(".status.state", std::nullopt) < most);
+  CHECK(edit(".status.state", std::nullopt) < most);
+  CHECK(edit(".status.state", right) < most);
+  CHECK(edit(".status.state", right) == most);
 }
 
 TEST_CASE("edits: a small definition is not kept out by large ones that are younger",
