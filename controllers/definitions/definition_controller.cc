@@ -213,14 +213,19 @@ const DefinitionController::Defined* DefinitionController::FindDefined(
   return known == defined_.end() || known->second.uid != stored.uid ? nullptr : &known->second;
 }
 
+quota::usage::DefinitionVersions DefinitionController::LastVersions(
+    const quota::usage::StoredDefinition& stored) const {
+  const Defined* const known = FindDefined(stored);
+  return known == nullptr ? quota::usage::VersionsIn(stored.status) : known->versions;
+}
+
 // What has no answer yet about its new version reads the former one, and so does a generation that
 // is not the present one.
 quota::usage::DefinitionVersions DefinitionController::VersionsOf(
     const quota::usage::StoredDefinition& stored) const {
   const std::string& name = stored.in_force->name;
   const Defined* const known = FindDefined(stored);
-  quota::usage::DefinitionVersions versions =
-      known == nullptr ? quota::usage::DefinitionVersions{} : known->versions;
+  quota::usage::DefinitionVersions versions = LastVersions(stored);
   const bool is_present = stored.in_force == stored.definition;
   const bool waits =
       known != nullptr && known->definition == stored.in_force && checks_.IsPending(name);
@@ -247,9 +252,7 @@ quota::usage::DefinitionVersions DefinitionController::VersionsOf(
 
 // The version that was read is the first: it stays, as for every counted kind.
 DefinitionKinds DefinitionController::KindsOf(const quota::usage::StoredDefinition& stored) const {
-  const Defined* const known = FindDefined(stored);
-  const quota::usage::DefinitionVersions last =
-      known == nullptr ? quota::usage::VersionsIn(stored.status) : known->versions;
+  const quota::usage::DefinitionVersions last = LastVersions(stored);
   const auto kinds_of = [this](const api::GroupResource& resource, ResourceScope scope,
                                const std::string& first) {
     std::vector<quota::usage::ServedKind> kinds;

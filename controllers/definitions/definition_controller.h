@@ -84,6 +84,9 @@ class DefinitionController final : public informers::CollectionSink {
   bool ApplyOne();
   bool Define(const quota::usage::StoredDefinition& stored);
   void Undefine(const std::string& name);
+  // Which versions a definition read last, here or by its status.
+  [[nodiscard]] quota::usage::DefinitionVersions LastVersions(
+      const quota::usage::StoredDefinition& stored) const;
   // Which versions a definition should read.
   [[nodiscard]] quota::usage::DefinitionVersions VersionsOf(
       const quota::usage::StoredDefinition& stored) const;

@@ -113,6 +113,29 @@ TEST_CASE("versions: one that must change becomes one that has the paths", "[con
   CHECK_THAT(f.Ready(), Catch::StartsWith("True NotLimited"));
 }
 
+TEST_CASE("versions: a start before the kind is served does not forget the version",
+          "[controllers]") {
+  TwoVersions f(kSize, kOther);
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.Start();
+  f.scheduler.RunFor(12s);
+  f.StopServing("v1");
+  for (int i = 0; i < 2; ++i) {
+    f.Restart();
+    CHECK(f.Defined() == "buckets=v1");
+    CHECK_THAT(f.Ready(), Catch::StartsWith("False NotServed"));
+    CHECK(f.Status("version") == "v1");
+  }
+  f.changes = 0;
+  f.Serve("v1", kSize);
+  f.Serve("v2", kOther);  // preferred
+  f.Discover();
+  f.scheduler.RunFor(12s);
+  CHECK(f.Defined() == "buckets=v1");
+  CHECK(f.changes == 0);
+  CHECK_THAT(f.Ready(), Catch::StartsWith("True NotLimited"));
+}
+
 // Whoever may change a CRD must not end a limit.
 TEST_CASE("versions: if none has the paths, the definition stays in force and is not ready",
           "[controllers]") {
