@@ -22,6 +22,10 @@ constexpr std::chrono::minutes kIdle{1};
 // Reasons of a definition that was in force, in a status without its versions.
 constexpr std::array<std::string_view, 5> kInForce = {"Counting", "NotLimited", kNotCountedYet,
                                                       "Forbidden", quota::usage::kPathLost};
+// Reasons of one that was not, whatever versions the status has: a release that does not know them
+// leaves those of a former generation.
+constexpr std::array<std::string_view, 4> kNotInForce = {"NameTaken", "PathInvalid", "TooMany",
+                                                         quota::usage::kPathNotInSchema};
 
 base::Duration Longer(base::Duration wait, base::Duration most) {
   return std::clamp<base::Duration>(2 * wait, PathChecks::kSoonest, most);
@@ -73,7 +77,8 @@ PathChecks::Check PathChecks::NewCheck(const StoredDefinition& stored, base::Tim
   if (check.accepted || !quota::usage::IsObserved(stored)) return check;
   quota::usage::DefinitionVersions versions = quota::usage::VersionsIn(stored.status);
   quota::usage::Verdict recorded = quota::usage::RecordedVerdict(stored);
-  check.accepted = !versions.objects.empty() || base::IsOneOf(recorded.reason, kInForce);
+  check.accepted = base::IsOneOf(recorded.reason, kInForce) ||
+                   (!versions.objects.empty() && !base::IsOneOf(recorded.reason, kNotInForce));
   check.objects.accepted_in = std::move(versions.objects);
   check.of_class.accepted_in = std::move(versions.of_class);
   if (!check.accepted && recorded.reason == quota::usage::kPathNotInSchema) {

@@ -136,6 +136,30 @@ TEST_CASE("versions: a start before the kind is served does not forget the versi
   CHECK_THAT(f.Ready(), Catch::StartsWith("True NotLimited"));
 }
 
+// Of a release that does not know the versions in a status, and leaves those of a former
+// generation there.
+TEST_CASE("versions: those in the status of a refused generation do not put it in force",
+          "[controllers]") {
+  const std::string reason =
+      GENERATE(as<std::string>(), "PathNotInSchema", "NameTaken", "PathInvalid", "TooMany");
+  CAPTURE(reason);
+  TwoVersions f(kSize, kSize);
+  f.Put("buckets", "example.com/bytes", ".spec.siez", 2);
+  json::Value stored = *f.cluster.Find(DefinitionResource(), "", "buckets.example.com");
+  stored.Make({"status", "observedGeneration"}) = 2;
+  stored.Make({"status", "version"}) = "v1";
+  stored.Make({"status", "conditions"}) =
+      json::Array{json::Object{{"type", "Ready"},
+                               {"status", "False"},
+                               {"reason", reason},
+                               {"message", "spec.usage[0].path: it is wrong"}}};
+  f.cluster.Put(DefinitionResource(), stored);
+  f.Start();
+  f.scheduler.RunFor(12s);
+  CHECK(f.Defined().empty());
+  CHECK_THAT(f.Ready(), Catch::StartsWith("False PathNotInSchema"));
+}
+
 // Whoever may change a CRD must not end a limit.
 TEST_CASE("versions: if none has the paths, the definition stays in force and is not ready",
           "[controllers]") {
