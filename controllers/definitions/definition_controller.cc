@@ -264,7 +264,8 @@ DefinitionKinds DefinitionController::KindsOf(const quota::usage::StoredDefiniti
   };
   DefinitionKinds kinds{
       .objects = kinds_of(ResourceOf(stored), ResourceScope::kNamespaced, last.objects),
-      .of_class = {}};
+      .of_class = {},
+      .last = last};
   if (const auto* of_class = quota::usage::ClassOf(*stored.definition)) {
     kinds.of_class = kinds_of(of_class->resource, ResourceScope::kCluster, last.of_class);
   }

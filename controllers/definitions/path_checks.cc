@@ -70,11 +70,17 @@ PathChecks::PathChecks(client::ApiClient& client, base::Scheduler& scheduler,
       changed_(std::move(changed)),
       due_(scheduler.NewAlarm()) {}
 
-PathChecks::Check PathChecks::NewCheck(const StoredDefinition& stored, base::TimePoint now) {
+PathChecks::Check PathChecks::NewCheck(const StoredDefinition& stored,
+                                       quota::usage::DefinitionVersions last, base::TimePoint now) {
   Check check{.definition = stored.definition, .since = now};
   // A former text of the definition that was still in force, or may be again, is back.
-  check.accepted = stored.definition == stored.in_force || stored.definition == stored.former;
-  if (check.accepted || !quota::usage::IsObserved(stored)) return check;
+  if (stored.definition == stored.in_force || stored.definition == stored.former) {
+    check.accepted = true;
+    check.objects.accepted_in = std::move(last.objects);
+    check.of_class.accepted_in = std::move(last.of_class);
+    return check;
+  }
+  if (!quota::usage::IsObserved(stored)) return check;
   quota::usage::DefinitionVersions versions = quota::usage::VersionsIn(stored.status);
   quota::usage::Verdict recorded = quota::usage::RecordedVerdict(stored);
   check.accepted = base::IsOneOf(recorded.reason, kInForce) ||
@@ -95,9 +101,11 @@ void PathChecks::Follow(const quota::usage::DefinitionSet::Stored& stored,
   });
   for (const auto& [name, one] : stored) {
     if (!one.definition) continue;
-    auto at = checks_.find(name);
-    if (at == checks_.end()) at = checks_.emplace(name, NewCheck(one, scheduler_.Now())).first;
     DefinitionKinds kinds = kinds_of(one);
+    auto at = checks_.find(name);
+    if (at == checks_.end()) {
+      at = checks_.emplace(name, NewCheck(one, kinds.last, scheduler_.Now())).first;
+    }
     Ask(at->second, at->second.objects, std::move(kinds.objects));
     Ask(at->second, at->second.of_class, std::move(kinds.of_class));
   }

@@ -36,6 +36,7 @@ namespace controllers {
 struct DefinitionKinds {
   std::vector<quota::usage::ServedKind> objects;
   std::vector<quota::usage::ServedKind> of_class;
+  quota::usage::DefinitionVersions last = {};  // that it read, if it has been in force
 };
 
 class PathChecks {
@@ -104,7 +105,7 @@ class PathChecks {
   };
 
   [[nodiscard]] static Check NewCheck(const quota::usage::StoredDefinition& stored,
-                                      base::TimePoint now);
+                                      quota::usage::DefinitionVersions last, base::TimePoint now);
   void Ask(Check& check, Reading& reading, std::vector<quota::usage::ServedKind> kinds);
   [[nodiscard]] const Check* Find(std::string_view name) const;
   base::Task<void> Read(std::string path);

@@ -99,6 +99,19 @@ TEST_CASE("edits: a second mistyped one does not end the limit either", "[contro
   CHECK_THAT(f.Ready(), Catch::EndsWith("; in force is still generation 1"));
 }
 
+TEST_CASE("edits: one that is taken back before its check is in force at once", "[controllers]") {
+  EditedUnchecked f(".spec.siez");
+  f.Put("buckets", "example.com/bytes", ".spec.size", 3);
+  f.scheduler.RunFor(1s);
+  CHECK(f.Owns("example.com/bytes"));
+  // It was in force before, so no later schema ends it.
+  f.cluster.ForgetFunctions();
+  f.cluster.documents[kBucketDocument] = DocumentOf(KindOf("Bucket", kOther));
+  f.scheduler.RunFor(20s);
+  CHECK(f.Owns("example.com/bytes"));
+  CHECK_THAT(f.Ready(), Catch::StartsWith("False PathLost"));
+}
+
 TEST_CASE("edits: one that takes a name of another definition does not end the limit",
           "[controllers]") {
   InForce f;

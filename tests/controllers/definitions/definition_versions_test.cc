@@ -160,6 +160,25 @@ TEST_CASE("versions: those in the status of a refused generation do not put it i
   CHECK_THAT(f.Ready(), Catch::StartsWith("False PathNotInSchema"));
 }
 
+TEST_CASE("versions: an edit that is taken back reads the version that is in force",
+          "[controllers]") {
+  TwoVersions f(kSize, kSize);
+  f.Put("buckets", "example.com/bytes", ".spec.size");
+  f.Start();
+  f.scheduler.RunFor(12s);
+  f.Serve("v2", kSize);
+  f.Discover();
+  CHECK(f.Defined() == "buckets=v1");
+  f.Describe("v1", kOther);
+  f.Put("buckets", "example.com/bytes", ".spec.siez", 2);
+  f.scheduler.RunFor(12s);
+  CHECK_THAT(f.Ready(), Catch::EndsWith("in force is still generation 1"));
+  f.Put("buckets", "example.com/bytes", ".spec.size", 3);
+  f.scheduler.RunFor(12s);
+  CHECK(f.Defined() == "buckets=v1");
+  CHECK_THAT(f.Ready(), Catch::StartsWith("False PathLost"));
+}
+
 // Whoever may change a CRD must not end a limit.
 TEST_CASE("versions: if none has the paths, the definition stays in force and is not ready",
           "[controllers]") {
