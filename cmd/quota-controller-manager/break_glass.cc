@@ -1,6 +1,7 @@
 #include "cmd/quota-controller-manager/break_glass.h"
 
 #include <iostream>
+#include <utility>
 
 #include "cmd/quota-controller-manager/run_once.h"
 #include "pkg/api/object_meta.h"
@@ -20,8 +21,10 @@ base::Error CannotOpen(const std::string& why) {
 }
 
 // Guarded by the version that was read, because the owner of a later version was not checked.
-json::Value OpeningPatch(const json::Value& live, const std::string& annotation) {
-  json::Object annotations{{std::string(webhook::kBreakGlassAnnotation), annotation}};
+// `lasts` null: for good.
+json::Value OpeningPatch(const json::Value& live, json::Value lasts) {
+  json::Object annotations{{std::string(webhook::kBreakGlassAnnotation), "true"},
+                           {std::string(webhook::kBreakGlassForAnnotation), std::move(lasts)}};
   return json::Object{
       {"metadata", json::Object{{"resourceVersion", std::string(api::ResourceVersion(live))},
                                 {"annotations", std::move(annotations)}}},
@@ -48,17 +51,18 @@ base::Task<base::Result<void>> Open(client::ApiClient& client, std::string insta
   // What is open for good stays so. Each other opening has a text of its own, so that daemons
   // measure its time anew.
   const bool for_good = lasts == base::Duration::zero() ||
-                        webhook::AnnotationOf(*live, webhook::kBreakGlassAnnotation) == "true";
-  std::string annotation = "true";
+                        (webhook::AnnotationOf(*live, webhook::kBreakGlassAnnotation) == "true" &&
+                         webhook::AnnotationOf(*live, webhook::kBreakGlassForAnnotation).empty());
+  json::Value for_how_long;
   if (!for_good) {
-    annotation = base::FormatDuration(lasts);
-    annotation.append(" (version ").append(api::ResourceVersion(*live)).append(")");
+    for_how_long =
+        base::FormatDuration(lasts) + " (version " + std::string(api::ResourceVersion(*live)) + ")";
   }
   client::ApiRequest request;
   request.verb = "PATCH";
   request.path = path;
   request.content_type = client::kMergePatch;
-  request.body = json::Write(OpeningPatch(*live, annotation));
+  request.body = json::Write(OpeningPatch(*live, std::move(for_how_long)));
   request.timeout = kPatchTimeout;
   const auto done = co_await client.Do(std::move(request));
   if (!done) co_return done.error();

@@ -2,8 +2,8 @@
 
 // --break-glass stops enforcing. It empties this installation's webhook configuration and sets an
 // annotation on it; running daemons leave it empty until the annotation is removed. With
-// --break-glass-for they remove it themselves after that time. So a deletion of the installation
-// that ends early does not end enforcement.
+// --break-glass-for a second annotation says how long that lasts; they remove both themselves then.
+// So a deletion of the installation that ends early does not end enforcement.
 
 #include <boost/asio/io_context.hpp>
 #include <ostream>

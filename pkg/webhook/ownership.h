@@ -21,11 +21,16 @@ inline constexpr std::string_view kManagedLabel = "quota-controller-manager.io/m
 inline constexpr std::string_view kInstallationAnnotation =
     "quota-controller-manager.io/installation";
 
-// All requests shall pass. The daemon keeps the object without webhooks while it has this
-// annotation, and does not restore it if it is deleted. "true": until somebody removes the
-// annotation. A duration ("5m", perhaps with a space and any text after it): a daemon that has seen
-// this value for so long removes it. Any other value has no effect.
+// If it is "true", all requests shall pass. The daemon keeps the object without webhooks then, and
+// does not restore it if it is deleted. Any other value has no effect.
 inline constexpr std::string_view kBreakGlassAnnotation = "quota-controller-manager.io/break-glass";
+
+// For how long: a duration ("5m", perhaps with a space and any text after it). A daemon that has
+// seen both annotations for so long removes them. Without it, or with any other value: until
+// somebody removes the first one. It is an annotation of its own because daemons of former releases
+// know only "true": they leave the object empty until others remove that.
+inline constexpr std::string_view kBreakGlassForAnnotation =
+    "quota-controller-manager.io/break-glass-for";
 
 // Identity of a leader that enforces nothing, as its lease names it. While this one leads, replicas
 // that enforce leave the object without webhooks.

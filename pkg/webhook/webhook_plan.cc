@@ -114,11 +114,12 @@ void WebhookPlan::OnLive(base::TimePoint now, const json::Value* live) {
 
 // A duration is measured by our own clock: those of others may differ.
 void WebhookPlan::NoticeGlass(base::TimePoint now) {
-  const std::string_view text = AnnotationOf(*live_, kBreakGlassAnnotation);
-  if (text == glass_.text) return;
-  glass_ = {.text = std::string(text), .until = {}, .broken = text == "true"};
-  const auto duration = base::ParseDuration(text.substr(0, text.find(' ')));
-  if (!duration || duration->count() <= 0) return;
+  const bool asked = AnnotationOf(*live_, kBreakGlassAnnotation) == "true";
+  const std::string_view lasts = AnnotationOf(*live_, kBreakGlassForAnnotation);
+  if (asked == glass_.asked && lasts == glass_.lasts) return;
+  glass_ = {.asked = asked, .lasts = std::string(lasts), .until = {}, .broken = asked};
+  const auto duration = base::ParseDuration(lasts.substr(0, lasts.find(' ')));
+  if (!asked || !duration || duration->count() <= 0) return;
   glass_.until = now + std::min<base::Duration>(*duration, base::TimePoint::max() - now);
 }
 
@@ -286,7 +287,11 @@ std::optional<WebhookPlan::Write> WebhookPlan::Next() const {
   if (SameConfiguration(*live_, desired) && !glass_.IsOver()) return std::nullopt;
   Write write{.create = false, .body = ConfigurationPatch(*live_, desired)};
   // Otherwise a daemon that sees it later would let everything pass again.
-  if (glass_.IsOver()) write.body.Make({"metadata", "annotations", kBreakGlassAnnotation}) = {};
+  if (glass_.IsOver()) {
+    for (const std::string_view annotation : {kBreakGlassAnnotation, kBreakGlassForAnnotation}) {
+      write.body.Make({"metadata", "annotations", annotation}) = {};
+    }
+  }
   return write;
 }
 

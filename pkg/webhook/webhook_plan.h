@@ -168,12 +168,14 @@ class WebhookPlan {
   bool changed_ = false;
   bool waits_to_begin_ = false;
   std::string leader_;
-  // What kBreakGlassAnnotation says.
+  // What kBreakGlassAnnotation and kBreakGlassForAnnotation say.
   struct Glass {
-    std::string text;                      // "": there is none
+    bool asked = false;
+    std::string lasts;                     // "": there is no such annotation
     std::optional<base::TimePoint> until;  // nullopt: it says no duration
     bool broken = false;
-    [[nodiscard]] bool IsOver() const { return until && !broken; }
+    // Both annotations have to go. A duration that is left would end the next opening.
+    [[nodiscard]] bool IsOver() const { return !broken && !lasts.empty(); }
   } glass_;
   bool leader_counts_ = false;  // and enforces nothing
   bool is_open_ = false;

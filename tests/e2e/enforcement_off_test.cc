@@ -214,8 +214,9 @@ TEST_CASE("a daemon that is still there ends a break-glass that has a duration",
     a.daemon().Start();
   }
   WaitUntilPods(a, true);
-  CHECK(webhook::AnnotationOf(a.api().Get(ConfigurationPath()), webhook::kBreakGlassAnnotation) ==
-        "");
+  const json::Value mended = a.api().Get(ConfigurationPath());
+  CHECK(webhook::AnnotationOf(mended, webhook::kBreakGlassAnnotation) == "");
+  CHECK(webhook::AnnotationOf(mended, webhook::kBreakGlassForAnnotation) == "");
   StaysSo(a);
 }
 

@@ -56,6 +56,12 @@ struct Fixture {
     CHECK(annotated == live->ArrayAt({"webhooks"}).empty());
     return annotated;
   }
+  // "": for good.
+  std::string Lasts() const {
+    const json::Value* live = cluster.Find(webhook::kWebhookConfigurations, "", kName);
+    REQUIRE(live != nullptr);
+    return std::string(webhook::AnnotationOf(*live, webhook::kBreakGlassForAnnotation));
+  }
 
   base::asio::io_context io{1};
   base::ManualScheduler scheduler{io};
@@ -83,14 +89,11 @@ TEST_CASE("break glass: for a time that daemons measure", "[manager]") {
   Fixture f;
   f.Put(true, "kube-system/lease");
   CHECK(f.Break(5min).ends_with("is removed, which running daemons do after 5m0s\n"));
-  const json::Value* live = f.cluster.Find(webhook::kWebhookConfigurations, "", kName);
-  REQUIRE(live != nullptr);
-  CHECK(live->ArrayAt({"webhooks"}).empty());
-  const std::string first(webhook::AnnotationOf(*live, webhook::kBreakGlassAnnotation));
+  CHECK(f.IsOpen());  // also for daemons that do not know the duration
+  const std::string first = f.Lasts();
   CHECK(first.starts_with("5m0s (version "));
   CHECK(f.Break(5min).ends_with("after 5m0s\n"));
-  live = f.cluster.Find(webhook::kWebhookConfigurations, "", kName);
-  const std::string second(webhook::AnnotationOf(*live, webhook::kBreakGlassAnnotation));
+  const std::string second = f.Lasts();
   CHECK(second.starts_with("5m0s (version "));
   CHECK(second != first);
 }
@@ -101,6 +104,16 @@ TEST_CASE("break glass: what is open for good stays so", "[manager]") {
   CHECK(f.Break().ends_with("is removed\n"));
   CHECK(f.Break(5min).ends_with("is removed\n"));
   CHECK(f.IsOpen());
+  CHECK(f.Lasts().empty());
+}
+
+TEST_CASE("break glass: an opening for good ends the time of the one before", "[manager]") {
+  Fixture f;
+  f.Put(true, "kube-system/lease");
+  CHECK(f.Break(5min).ends_with("after 5m0s\n"));
+  CHECK(f.Break().ends_with("is removed\n"));
+  CHECK(f.IsOpen());
+  CHECK(f.Lasts().empty());
 }
 
 TEST_CASE("break glass: the configuration of others is not changed", "[manager]") {

@@ -511,8 +511,9 @@ TEST_CASE("webhook plan: break-glass removes the webhooks and keeps the limits s
 TEST_CASE("webhook plan: a duration breaks the glass for so long", "[admission]") {
   Planned p;
   p.Settle({Counted("secrets")});
-  const auto annotate = [&](const char* value) {
-    p.live.Make({"metadata", "annotations", kBreakGlassAnnotation}) = value;
+  const auto annotate = [&](const char* lasts) {
+    p.live.Make({"metadata", "annotations", kBreakGlassAnnotation}) = "true";
+    p.live.Make({"metadata", "annotations", kBreakGlassForAnnotation}) = lasts;
     p.live.Make({"webhooks"}) = json::Array();
     p.Show(p.live);
   };
@@ -520,8 +521,11 @@ TEST_CASE("webhook plan: a duration breaks the glass for so long", "[admission]"
     if (p.plan.IsOpen()) return false;
     const auto write = p.plan.Next();
     REQUIRE(write);
-    const json::Value* taken = write->body.At({"metadata", "annotations", kBreakGlassAnnotation});
-    return taken != nullptr && taken->IsNull();
+    const auto is_removed = [&](std::string_view annotation) {
+      const json::Value* taken = write->body.At({"metadata", "annotations", annotation});
+      return taken != nullptr && taken->IsNull();
+    };
+    return is_removed(kBreakGlassAnnotation) && is_removed(kBreakGlassForAnnotation);
   };
   const base::TimePoint begun = p.now;
   annotate("5m");
@@ -565,8 +569,14 @@ TEST_CASE("webhook plan: a duration breaks the glass for so long", "[admission]"
     p.Pass(seconds(1));
     CHECK(is_taken_back());
   }
+  SECTION("an admin ends it, and the next one has no duration") {
+    p.live.Make({"metadata", "annotations"}).AsObject()->Erase(kBreakGlassAnnotation);
+    p.Show(p.live);
+    CHECK(is_taken_back());
+  }
   SECTION("an admin makes it last") {
-    annotate("true");
+    p.live.Make({"metadata", "annotations"}).AsObject()->Erase(kBreakGlassForAnnotation);
+    p.Show(p.live);
     p.Pass(std::chrono::hours(100));
     CHECK(p.plan.IsOpen());
     CHECK_FALSE(p.plan.Next());
@@ -579,8 +589,9 @@ TEST_CASE("webhook plan: a duration breaks the glass for so long", "[admission]"
   }
   SECTION("the new duration is none") {
     annotate(GENERATE("0", "-1h", "soon"));
-    CHECK_FALSE(p.plan.IsOpen());
-    CHECK(p.plan.Next());
+    p.Pass(std::chrono::hours(100));
+    CHECK(p.plan.IsOpen());
+    CHECK_FALSE(p.plan.Next());
   }
 }
 
