@@ -4,6 +4,7 @@
 //
 //   instructions QUESTION
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -473,8 +474,8 @@ void Scope(int values) {
   const auto value = [](int number) {
     return std::string(60, 'x') + std::to_string(1'000'000 + number);
   };
-  std::vector<std::string> listed;
-  for (int i = 0; i < values; ++i) listed.push_back(value(i));
+  std::vector<std::string> listed(static_cast<std::size_t>(values));
+  std::ranges::generate(listed, [&, i = 0]() mutable { return value(i++); });
   const quota::ScopeSelector selector{{.scope = "Class",
                                        .op = quota::ScopeOperator::kIn,
                                        .values = quota::ScopeValues(std::move(listed))}};
