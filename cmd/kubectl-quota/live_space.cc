@@ -42,7 +42,7 @@ bool IsUnanswered(const base::Error& error) {
 // or the server could not answer.
 bool IsNotJudged(const base::Error& error, const std::string& ns, bool in_files) {
   constexpr int kConflict = 409;
-  // So does the daemon, if there is an object of its name.
+  // The daemon's denial of what exists already judges nothing.
   if (IsDenied(error)) return error.http_status == kConflict && Says(error, " already exists");
   return error.http_status == kConflict || IsUnanswered(error) ||
          Says(error, " cannot create resource \"") || Says(error, " does not support dry run") ||
@@ -209,7 +209,7 @@ base::Task<base::Result<void>> LiveSpace::Read(const Manifests& manifests,
   if (absent_) {
     if (!in_files) co_return base::Result<void>();
     if (counts_slices) {
-      // Endpoints without their Service have none: nothing is stored.
+      // No Service is stored there, so only Endpoints with a Service in the files are mirrored.
       if (auto added = books_.Add(MirrorsIn(manifests), now, nothing); !added) co_return added;
     }
     co_return books_.Add(BornWith(ns_, manifests), now, nothing);

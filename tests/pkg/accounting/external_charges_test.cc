@@ -214,7 +214,7 @@ TEST_CASE_METHOD(Charged, "external charges: of many objects only the last ones 
     charges.OnAppeared(now, {.resource = "pods", .uid = Object(i), .usage = Pods(1)}, shown);
   }
   const int held = 100 - kRemembered - 1;
-  CHECK(charges.Held().Get("pods") == Quantity::FromInt(held));
+  CHECK(charges.Held() == Pods(held));
   Write(100);
   const auto oldest = static_cast<std::uint64_t>(GENERATE(0, 1));
   list.Add(Creation(1, {Object(oldest)}));
