@@ -35,6 +35,12 @@ struct TwoVersions : Definitions {
     cluster.Serve({"example.com", "v1", "buckets"}, "Bucket");
     cluster.Serve({"example.com", "v1", "tiers"}, "Tier", false);
   }
+  // The daemon starts with the definition of buckets, and has checked its paths.
+  void Begin() {
+    Put("buckets", "example.com/bytes", ".spec.size");
+    Start();
+    scheduler.RunFor(12s);
+  }
   void Restart() {
     Stop();
     defined.clear();
@@ -48,9 +54,7 @@ TEST_CASE("versions: a restart reads the version that was read before", "[contro
   CAPTURE(described);
   TwoVersions f(kSize, kOther);
   if (!described) f.cluster.documents.clear();
-  f.Put("buckets", "example.com/bytes", ".spec.size");
-  f.Start();
-  f.scheduler.RunFor(12s);
+  f.Begin();
   CHECK(f.Defined() == "buckets=v1");
   CHECK(f.Status("version") == "v1");
   f.Prefer(described ? kOther : "");
@@ -95,9 +99,7 @@ TEST_CASE("versions: one that must change becomes one that has the paths", "[con
   const bool restarts = GENERATE(true, false);
   CAPTURE(restarts);
   TwoVersions f(kSize, kOther);
-  f.Put("buckets", "example.com/bytes", ".spec.size");
-  f.Start();
-  f.scheduler.RunFor(12s);
+  f.Begin();
   f.StopServing("v1");  // v3 is preferred
   f.Serve("v2", kSize);
   f.Serve("v3", kOther);
@@ -116,9 +118,7 @@ TEST_CASE("versions: one that must change becomes one that has the paths", "[con
 TEST_CASE("versions: a start before the kind is served does not forget the version",
           "[controllers]") {
   TwoVersions f(kSize, kOther);
-  f.Put("buckets", "example.com/bytes", ".spec.size");
-  f.Start();
-  f.scheduler.RunFor(12s);
+  f.Begin();
   f.StopServing("v1");
   for (int i = 0; i < 2; ++i) {
     f.Restart();
@@ -163,9 +163,7 @@ TEST_CASE("versions: those in the status of a refused generation do not put it i
 TEST_CASE("versions: an edit that is taken back reads the version that is in force",
           "[controllers]") {
   TwoVersions f(kSize, kSize);
-  f.Put("buckets", "example.com/bytes", ".spec.size");
-  f.Start();
-  f.scheduler.RunFor(12s);
+  f.Begin();
   f.Serve("v2", kSize);
   f.Discover();
   CHECK(f.Defined() == "buckets=v1");
@@ -183,9 +181,7 @@ TEST_CASE("versions: an edit that is taken back reads the version that is in for
 TEST_CASE("versions: if none has the paths, the definition stays in force and is not ready",
           "[controllers]") {
   TwoVersions f(kSize, kOther);
-  f.Put("buckets", "example.com/bytes", ".spec.size");
-  f.Start();
-  f.scheduler.RunFor(12s);
+  f.Begin();
   f.StopServing("v1");
   f.Serve("v2", kOther);
   f.Discover();
@@ -202,9 +198,7 @@ TEST_CASE("versions: if none has the paths, the definition stays in force and is
 TEST_CASE("versions: a server that drops the version is not asked again and again",
           "[controllers]") {
   TwoVersions f(kSize, kOther);
-  f.Put("buckets", "example.com/bytes", ".spec.size");
-  f.Start();
-  f.scheduler.RunFor(12s);
+  f.Begin();
   json::Value pruned = *f.cluster.Find(DefinitionResource(), "", "buckets.example.com");
   pruned.Make({"status"}).AsObject()->Erase("version");
   f.cluster.Put(DefinitionResource(), pruned);
