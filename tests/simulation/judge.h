@@ -50,7 +50,9 @@ class Judge final : public ServerObserver, public Tell {
   // A writer other than a replica lowers `used`. The replicas may admit as much beyond the limit.
   // `lost`: the name whose amount it replaces by what cannot be read.
   void OnExternalLowering(const StoredQuota& quota, const std::string& lost = "");
-  void OnExternalRaise(const StoredQuota& quota, const std::string& name, std::int64_t by);
+  // `by` may be for an object that is stored later: `after`.
+  void OnExternalRaise(const StoredQuota& quota, const std::string& name, std::int64_t by,
+                       const Thing& after = {});
   void OnBurst(const quota::Quota& quota, const quota::ResourceList& usage) override;
   void OnReserve(std::string reservations) override;
   // A replica's webhook was called for `after`; `before` is null for a creation.
@@ -121,7 +123,7 @@ class Judge final : public ServerObserver, public Tell {
     std::string quota_uid;  // of an external charge; else ""
     std::string replica;    // "" of an external charge
     Thing before;
-    Thing after;
+    Thing after;          // of an external charge: it has a uid if the charge is for an object
     Amounts amount;       // of an external charge
     bool closed = false;  // it was refused, so the next call may add the same again
     // Quotas that another replica has lowered since. For them this charge does not cover a call
@@ -145,10 +147,12 @@ class Judge final : public ServerObserver, public Tell {
   [[nodiscard]] std::shared_ptr<const accounting::ReservationList> ListIn(
       const StoredQuota& quota) const;
   [[nodiscard]] Amounts ReservedBeyond(const StoredQuota& quota) const;
+  [[nodiscard]] Amounts ChargedBeyond(const StoredQuota& quota) const;
   [[nodiscard]] bool CoversTruth(const StoredQuota& quota, const Amounts& truth) const;
   [[nodiscard]] bool IsExcused(const Excuses& excuses) const;
   [[nodiscard]] bool IsExcused(const Limits& limits) const { return IsExcused(limits.excuses); }
   [[nodiscard]] bool IsExcused(const Limits& limits, const std::string& name) const;
+  [[nodiscard]] static bool WasExcused(const Limits& limits, base::TimePoint since);
   [[nodiscard]] std::optional<std::int64_t> HighestLimit(const Limits& limits,
                                                          const std::string& name) const;
   // The usage of this name may be unknown.

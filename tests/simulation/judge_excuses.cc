@@ -76,12 +76,32 @@ Amounts Judge::ReservedBeyond(const StoredQuota& quota) const {
   return beyond;
 }
 
-// True if `used` without reservations is at least the truth for each enforced name. Reservations
-// are left out, because they end. A quota in mode Warn or Audit must have counted the name, because
-// it admits objects before that.
+// The part of `used` that a replica without entries has added for objects that are not stored yet.
+Amounts Judge::ChargedBeyond(const StoredQuota& quota) const {
+  Amounts beyond;
+  const base::TimePoint since = timeline_.Now() - kAdmissionLasts - more_;
+  for (auto charged = charged_.rbegin(); charged != charged_.rend(); ++charged) {
+    if (charged->at < since) break;
+    const Thing& after = charged->after;
+    if (charged->quota_uid != quota.uid || after.uid.empty()) continue;
+    const Thing* const thing = server_->FindThing(after.resource, {after.ns, after.name});
+    const bool is_it = thing != nullptr && thing->uid == after.uid;
+    const Amounts stored = is_it ? server_->CountedBy(quota, *thing) : Amounts();
+    const Amounts wanted = server_->CountedBy(quota, after);
+    for (const auto& [name, by] : charged->amount) {
+      if (Get(stored, name) < Get(wanted, name)) beyond[name] += by;
+    }
+  }
+  return beyond;
+}
+
+// True if `used` without reservations is at least the truth for each enforced name. Reservations,
+// and charges without an entry, are left out, because they end or are for other objects. A quota in
+// mode Warn or Audit must have counted the name, because it admits objects before that.
 bool Judge::CoversTruth(const StoredQuota& quota, const Amounts& truth) const {
   if (!quota.status_hard || !quota.status_used || *quota.status_hard != quota.hard) return false;
-  const Amounts beyond = ReservedBeyond(quota);
+  Amounts beyond = ReservedBeyond(quota);
+  AddTo(beyond, ChargedBeyond(quota));
   return std::all_of(truth.begin(), truth.end(), [&](const auto& entry) {
     const auto& [name, amount] = entry;
     const bool counted = quota.enforced() || quota.status_used->contains(name);
@@ -122,6 +142,13 @@ bool Judge::IsExcused(const Excuses& excuses) const {
   return std::any_of(excuses.closed.begin(), excuses.closed.end(), [&](const auto& time) {
     return time.second + kAdmissionLasts + more_ >= timeline_.Now();
   });
+}
+
+// True if a limit could be exceeded, or another scope counted, at some time since then.
+bool Judge::WasExcused(const Limits& limits, base::TimePoint since) {
+  return limits.excuses.since || std::ranges::any_of(limits.excuses.closed, [&](const auto& time) {
+           return time.second >= since;
+         });
 }
 
 bool Judge::IsExcused(const Limits& limits, const std::string& name) const {

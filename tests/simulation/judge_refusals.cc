@@ -104,13 +104,14 @@ void Judge::OnCall(const std::string& replica, const Thing* before, const Thing&
           ToText(UsageOf(after, server_->classes())));
 }
 
-void Judge::OnExternalRaise(const StoredQuota& quota, const std::string& name, std::int64_t by) {
+void Judge::OnExternalRaise(const StoredQuota& quota, const std::string& name, std::int64_t by,
+                            const Thing& after) {
   Touch();
   charged_.push_back({.at = timeline_.Now(),
                       .quota_uid = quota.uid,
                       .replica = "",
                       .before = {},
-                      .after = {},
+                      .after = after,
                       .amount = {{name, by}}});
 }
 
@@ -324,7 +325,7 @@ bool Judge::IsCalm(base::TimePoint since) const {
 // Checks the upper bound of `used`. Repeated calls about one object may charge it only once.
 void Judge::CheckCharged(const StoredQuota& before, const StoredQuota& after) {
   const base::TimePoint since = MemoryBegins();
-  if (!IsCalm(since) || !before.status_used || IsExcused(limits_[after.uid])) return;
+  if (!IsCalm(since) || !before.status_used || WasExcused(limits_[after.uid], since)) return;
   for (const auto& [name, used] : *after.status_used) {
     // A name that was removed from the spec loses its entries at once, but stays in the status
     // until the next recount.
@@ -346,7 +347,7 @@ void Judge::CheckRefusal(const Thing& after, const std::string& message) {
   const StoredQuota* const quota = RefusedBy(after, message);
   if (quota != nullptr && !IsTreeCalm(*quota, since)) return;
   const auto limits = quota != nullptr ? limits_.find(quota->uid) : limits_.end();
-  if (limits == limits_.end() || IsExcused(limits->second)) return;
+  if (limits == limits_.end() || WasExcused(limits->second, since)) return;
   for (const auto& [resource, limit] : quota->hard) {
     const bool used = server_->CountedBy(*quota, after).contains(resource) ||
                       IsUnknown(after, resource, server_->classes());

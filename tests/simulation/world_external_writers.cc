@@ -176,7 +176,7 @@ base::Task<bool> World::AskOld(std::optional<Thing> before, Thing after) {
     const StoredQuota& quota = *server_.FindQuota(key);
     for (const auto& [name, amount] : used) {
       const std::int64_t by = amount - Get(*quota.status_used, name);
-      if (by > 0) judge_.OnExternalRaise(quota, name, by);
+      if (by > 0) judge_.OnExternalRaise(quota, name, by, after);
     }
     server_.WriteStatus(key, Amounts(*quota.status_hard), used);
   }
