@@ -7,7 +7,6 @@
 
 #include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
-#include "pkg/base/duration.h"
 #include "pkg/http/certificate.h"
 #include "pkg/webhook/certificate_keyring.h"
 #include "pkg/webhook/ownership.h"
@@ -112,30 +111,8 @@ void WebhookPlan::OnLive(base::TimePoint now, const json::Value* live) {
   AdoptLive(now);
 }
 
-// A duration is measured by our own clock: those of others may differ.
-void WebhookPlan::NoticeGlass(base::TimePoint now) {
-  const bool asked = AnnotationOf(*live_, kBreakGlassAnnotation) == "true";
-  const std::string_view lasts = AnnotationOf(*live_, kBreakGlassForAnnotation);
-  if (asked == glass_.asked && lasts == glass_.lasts) return;
-  glass_ = {.asked = asked, .lasts = std::string(lasts), .until = {}, .broken = asked};
-  const auto duration = base::ParseDuration(lasts.substr(0, lasts.find(' ')));
-  if (!asked || !duration || duration->count() <= 0) return;
-  glass_.until = now + std::min<base::Duration>(*duration, base::TimePoint::max() - now);
-}
-
-// Without an object the state stays: what an admin deletes in the open state is not restored.
-void WebhookPlan::NoticeOpen(base::TimePoint now) {
-  if (live_) {
-    NoticeGlass(now);
-    const std::string_view counting = AnnotationOf(*live_, kCountingAnnotation);
-    leader_counts_ = !counting.empty() && counting == leader_;
-  }
-  if (glass_.until) glass_.broken = now < *glass_.until;
-  is_open_ = glass_.broken || leader_counts_;
-}
-
 void WebhookPlan::AdoptLive(base::TimePoint now) {
-  NoticeOpen(now);
+  open_.Update(now, live());
   if (!live_ || IsForeign()) {
     for (auto& [key, rule] : rules_) {
       for (auto& [place, state] : rule.places) state.shown_since.reset();
@@ -226,7 +203,7 @@ bool WebhookPlan::MayGiveUp(const Rule& rule, const State& state) const {
 }
 
 void WebhookPlan::Advance(base::TimePoint now) {
-  NoticeOpen(now);  // the leader may have changed
+  open_.Update(now, live());  // the leader may have changed
   for (auto& [key, rule] : rules_) {
     const auto given_up = std::erase_if(rule.places, [&, &rule = rule](const auto& entry) {
       return MayGiveUp(rule, entry.second) && GivenUpAt(entry.second) <= now;
@@ -251,7 +228,7 @@ std::optional<base::TimePoint> WebhookPlan::NextDeadline() const {
       if (!state.stored && state.shown_since) consider(*state.shown_since + options_.propagation);
     }
   }
-  if (glass_.until && glass_.broken) consider(*glass_.until);
+  if (const auto ends = open_.EndsAt()) consider(*ends);
   return next;
 }
 
@@ -260,7 +237,7 @@ json::Value WebhookPlan::Desired() const {
   // Of quota APIs that are not enforced any more: they go after the grace period, as they are.
   std::vector<GuardedResource> others;
   for (const auto& [key, rule] : rules_) {
-    if (is_open_) break;
+    if (IsOpen()) break;
     CHECK(key == Key(rule.guarded.quota_api, rule.guarded.resource))
         << "the rule of " << key.second.ToString() << " is kept as that of another resource";
     const bool is_enforced =
@@ -280,14 +257,13 @@ json::Value WebhookPlan::Desired() const {
 
 std::optional<WebhookPlan::Write> WebhookPlan::Next() const {
   if (!known_ || !ca_pem_ || IsForeign()) return std::nullopt;
-  if (!live_ && (rules_.empty() || is_open_)) return std::nullopt;  // never creates it empty
+  if (!live_ && (rules_.empty() || IsOpen())) return std::nullopt;  // never creates it empty
   if (waits_to_begin_ && (!live_ || AsksNobody(*live_))) return std::nullopt;
   json::Value desired = Desired();
   if (!live_) return Write{.create = true, .body = std::move(desired)};
-  if (SameConfiguration(*live_, desired) && !glass_.IsOver()) return std::nullopt;
+  if (SameConfiguration(*live_, desired) && !open_.IsOver()) return std::nullopt;
   Write write{.create = false, .body = ConfigurationPatch(*live_, desired)};
-  // Otherwise a daemon that sees it later would let everything pass again.
-  if (glass_.IsOver()) {
+  if (open_.IsOver()) {
     for (const std::string_view annotation : {kBreakGlassAnnotation, kBreakGlassForAnnotation}) {
       write.body.Make({"metadata", "annotations", annotation}) = {};
     }
@@ -327,7 +303,7 @@ bool WebhookPlan::MaySelect(std::string_view quota_api, const api::GroupResource
 
 std::optional<WebhookPlan::Unasked> WebhookPlan::UnaskedOf(const std::string& quota_api) const {
   if (!known_ || !told_.contains(quota_api)) return std::nullopt;
-  if (is_open_) return Unasked{.why = WhyOpen()};
+  if (IsOpen()) return Unasked{.why = WhyOpen()};
   if (IsForeign()) return Unasked{.why = WhyNotOurs()};
   Unasked unasked;
   for (const auto& [key, rule] : rules_) {
@@ -371,14 +347,6 @@ std::string WebhookPlan::WhyNotTrusted(const std::string& chain_pem) const {
   return "";
 }
 
-std::string WebhookPlan::WhyOpen() const {
-  const std::string_view counting = live_ ? AnnotationOf(*live_, kCountingAnnotation) : "";
-  if (counting.empty() || counting != leader_) {
-    return "all requests pass because of the annotation " + std::string(kBreakGlassAnnotation);
-  }
-  return "all requests pass because the leader " + leader_ + " enforces nothing";
-}
-
 std::string WebhookPlan::WhyNotOurs() const {
   if (!known_) return "the stored configuration is not known yet";
   if (const std::string other = OtherInstallation(); !other.empty()) {
@@ -395,7 +363,7 @@ std::string WebhookPlan::WhyNotOurs() const {
 
 std::string WebhookPlan::Missing() const {
   if (std::string why = WhyNotOurs(); !why.empty()) return why;
-  if (is_open_) return WhyOpen();
+  if (IsOpen()) return WhyOpen();
   if (!ca_pem_) return "there is no certificate yet";
   for (const std::string& quota_api : options_.quota_apis) {
     if (!told_.contains(quota_api)) return "quotas of " + quota_api + " are not listed yet";

@@ -29,6 +29,7 @@
 #include "pkg/base/clock.h"
 #include "pkg/json/value.h"
 #include "pkg/quota/cluster/place.h"
+#include "pkg/webhook/open_state.h"
 #include "pkg/webhook/webhook_configuration.h"
 
 namespace webhook {
@@ -62,10 +63,10 @@ class WebhookPlan {
   // Sets the owner of the object; null: none.
   void SetOwner(json::Value reference) { options_.configuration.owner = std::move(reference); }
   // Sets the identity that holds the lease; "" if it is unknown.
-  void SetLeader(std::string_view identity) { leader_ = identity; }
-  // True if all requests shall pass: because of kBreakGlassAnnotation, or because the leader
-  // enforces nothing.
-  [[nodiscard]] bool IsOpen() const { return is_open_; }
+  void SetLeader(std::string_view identity) { open_.SetLeader(identity); }
+  // As OpenState::IsOpen() and Why(), since the last call of Advance() or OnLive().
+  [[nodiscard]] bool IsOpen() const { return open_.IsOpen(); }
+  [[nodiscard]] std::string WhyOpen() const { return open_.Why(); }
   // Gives up rules whose grace period is over. Rules that have propagated count as stored from now
   // on.
   void Advance(base::TimePoint now);
@@ -123,8 +124,6 @@ class WebhookPlan {
   [[nodiscard]] std::string Missing() const;
   // The part of these reasons that concerns the whole object: it is unknown, or not ours.
   [[nodiscard]] std::string WhyNotOurs() const;
-  // REQUIRES: IsOpen().
-  [[nodiscard]] std::string WhyOpen() const;
   [[nodiscard]] const std::string& name() const { return options_.configuration.name; }
 
  private:
@@ -151,8 +150,6 @@ class WebhookPlan {
   void NoticeUnwanted(base::TimePoint now, const std::string& quota_api,
                       const WantedPlaces& wanted);
   [[nodiscard]] json::Value Desired() const;
-  void NoticeGlass(base::TimePoint now);
-  void NoticeOpen(base::TimePoint now);
   void AdoptLive(base::TimePoint now);
   void Adopt(base::TimePoint now, const GuardedResource& guarded);
   void ForgetUnwanted(const std::vector<GuardedResource>& live);
@@ -167,18 +164,7 @@ class WebhookPlan {
   std::optional<json::Value> live_;
   bool changed_ = false;
   bool waits_to_begin_ = false;
-  std::string leader_;
-  // What kBreakGlassAnnotation and kBreakGlassForAnnotation say.
-  struct Glass {
-    bool asked = false;
-    std::string lasts;                     // "": there is no such annotation
-    std::optional<base::TimePoint> until;  // nullopt: it says no duration
-    bool broken = false;
-    // Both annotations have to go. A duration that is left would end the next opening.
-    [[nodiscard]] bool IsOver() const { return !broken && !lasts.empty(); }
-  } glass_;
-  bool leader_counts_ = false;  // and enforces nothing
-  bool is_open_ = false;
+  OpenState open_;
 };
 
 }  // namespace webhook
