@@ -11,8 +11,6 @@
 namespace controllers {
 namespace {
 
-const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
-
 // A namespace that the watch has not shown is read at most this often.
 constexpr std::chrono::milliseconds kLearntAge{250};
 // Longer than any request waits that relies on these labels.

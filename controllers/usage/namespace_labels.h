@@ -15,6 +15,9 @@
 
 namespace controllers {
 
+// Floors name it by ToString() without the version.
+inline const api::GroupVersionResource kNamespaces{"", "v1", "namespaces"};
+
 class NamespaceLabels {
  public:
   virtual ~NamespaceLabels() = default;
@@ -25,8 +28,6 @@ class NamespaceLabels {
   [[nodiscard]] virtual bool HasShown(std::string_view ns) const = 0;
   // As QuotaCount::behind_until, for the quota of this name.
   [[nodiscard]] virtual base::TimePoint BehindUntil(std::string_view quota) const = 0;
-  // The resource that is listed. Floors name it by ToString() without the version.
-  [[nodiscard]] virtual const api::GroupVersionResource& resource() const = 0;
   // The number of namespaces that were shown and are not deleted.
   [[nodiscard]] virtual std::size_t size() const = 0;
   // The newest version of a namespace that was shown; "" if none.

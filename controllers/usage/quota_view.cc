@@ -81,14 +81,13 @@ std::vector<std::string> QuotaView::ResourcesOf(std::string_view name) const {
 std::vector<std::string> QuotaView::floor_resources() const {
   std::vector<std::string> all = resources();
   const NamespaceLabels* const labels = usage_.LabelsOf(quota_);
-  if (labels != nullptr) all.push_back(labels->resource().WithoutVersion().ToString());
+  if (labels != nullptr) all.push_back(kNamespaces.WithoutVersion().ToString());
   return all;
 }
 
 const NamespaceLabels* QuotaView::FindLabels(std::string_view resource) const {
-  const NamespaceLabels* const labels = usage_.LabelsOf(quota_);
-  if (labels == nullptr) return nullptr;
-  return labels->resource().WithoutVersion().ToString() == resource ? labels : nullptr;
+  const bool is_it = resource == kNamespaces.WithoutVersion().ToString();
+  return is_it ? usage_.LabelsOf(quota_) : nullptr;
 }
 
 std::size_t QuotaView::SizeOf(std::string_view resource) const {
@@ -99,7 +98,7 @@ std::size_t QuotaView::SizeOf(std::string_view resource) const {
 
 std::optional<api::GroupVersionResource> QuotaView::Served(std::string_view resource) const {
   if (const TrackedResource* tracked = Tracked(resource)) return tracked->resource();
-  if (const NamespaceLabels* labels = FindLabels(resource)) return labels->resource();
+  if (FindLabels(resource) != nullptr) return kNamespaces;
   return std::nullopt;
 }
 

@@ -128,7 +128,7 @@ bool ClusterReach::synced() const { return quotas_synced_ && watch_.synced() && 
 
 std::optional<Obstacle> ClusterReach::Incomplete(base::Duration patience) const {
   if (synced()) return std::nullopt;
-  Obstacle obstacle{.resource = resource().WithoutVersion().ToString()};
+  Obstacle obstacle{.resource = kNamespaces.WithoutVersion().ToString()};
   if (trouble()) {
     obstacle.kind = Obstacle::Kind::kRefused;
     obstacle.why = trouble()->message;

@@ -61,9 +61,6 @@ class ClusterReach final : public Reach, public NamespaceLabels {
     return tree_.KnowsNamespace(ns);
   }
   [[nodiscard]] base::TimePoint BehindUntil(std::string_view quota) const override;
-  [[nodiscard]] const api::GroupVersionResource& resource() const override {
-    return watch_.resource();
-  }
   [[nodiscard]] std::size_t size() const override { return watch_.size(); }
   [[nodiscard]] std::string Newest() const override { return watch_.newest(); }
   [[nodiscard]] bool Reaches(std::string_view version) const override {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "controllers/usage/namespace_labels.h"
 #include "pkg/api/object_meta.h"
 #include "pkg/api/resource_version.h"
 
@@ -13,18 +14,13 @@ namespace {
 // Names that are compared with a list in one turn of the event loop.
 constexpr int kNamespacesAStep = 256;
 
-const api::GroupVersionResource kAllNamespaces{"", "v1", "namespaces"};
-
 }  // namespace
 
 NamespaceWatch::NamespaceWatch(const TrackingContext& context, Hooks hooks)
     : context_(context),
       hooks_(std::move(hooks)),
-      metrics_(NewInformerMetrics(context_, context_.name + "-namespaces", kAllNamespaces)),
-      reflector_(
-          NewReflector(context_, kAllNamespaces, {"metadata.labels"}, metrics_.get(), *this)) {}
-
-const api::GroupVersionResource& NamespaceWatch::resource() const { return kAllNamespaces; }
+      metrics_(NewInformerMetrics(context_, context_.name + "-namespaces", kNamespaces)),
+      reflector_(NewReflector(context_, kNamespaces, {"metadata.labels"}, metrics_.get(), *this)) {}
 
 void NamespaceWatch::Relist() {
   sync_state_.OnRelist();

@@ -43,7 +43,6 @@ class NamespaceWatch final : public informers::CollectionSink {
   }
   // As in NamespaceLabels. BehindUntil() holds for every quota.
   [[nodiscard]] base::TimePoint BehindUntil() const;
-  [[nodiscard]] const api::GroupVersionResource& resource() const;
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::string& newest() const { return newest_; }
   [[nodiscard]] bool Reaches(std::string_view version) const;

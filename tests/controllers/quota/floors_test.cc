@@ -34,7 +34,7 @@ TEST_CASE("floors: the floor includes all namespaces and their labels", "[contro
   f.usage.SetLabels(&labels);
   CHECK(view.floor_resources() == std::vector<std::string>{"pods", "secrets", "namespaces"});
   CHECK(view.resources() == std::vector<std::string>{"pods", "secrets"});
-  CHECK(view.Served("namespaces") == labels.namespaces);
+  CHECK(view.Served("namespaces") == controllers::kNamespaces);
   accounting::ReservationList list;
   accounting::RaiseFloor(list, view.floor_resources(), view);
   CHECK(list.floor == std::map<std::string, std::string>{{"namespaces", "50"}, {"pods", in_b}});

@@ -95,7 +95,6 @@ class Labels final : public controllers::NamespaceLabels {
  public:
   std::optional<Obstacle> Incomplete(base::Duration) const override { return incomplete; }
   base::TimePoint BehindUntil(std::string_view) const override { return behind; }
-  const api::GroupVersionResource& resource() const override { return namespaces; }
   bool HasShown(std::string_view ns) const override { return ns != hidden; }
   std::size_t size() const override { return count; }
   std::string Newest() const override { return newest; }
@@ -108,7 +107,6 @@ class Labels final : public controllers::NamespaceLabels {
   std::string hidden;
   std::size_t count = 3;
   std::string newest = "50";
-  api::GroupVersionResource namespaces{"", "v1", "namespaces"};
 };
 
 }  // namespace groups_fixture
