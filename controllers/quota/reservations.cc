@@ -144,7 +144,7 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
                                                      base::TimePoint deadline) {
   const quota::Quota quota = plan.quota;
   Account* const found = quotas_.accounts().Find(quota);
-  if (found == nullptr) co_return StatusWriter::Changed(quota);
+  if (found == nullptr) co_return admission::Changed(quota);
   const std::shared_ptr<base::Gate> gate = found->gate;
   const bool inside = co_await gate->Enter(deadline);
   if (!inside) {
@@ -154,7 +154,7 @@ base::Task<base::Result<void>> Reservations::Reserve(admission::ReservePlan plan
   const base::LeavesGate leave{*gate};
   // The quota may have been dropped and shown again meanwhile, with another account and gate.
   const Account* const now = quotas_.accounts().Find(quota);
-  if (now == nullptr || now->gate != gate) co_return StatusWriter::Changed(quota);
+  if (now == nullptr || now->gate != gate) co_return admission::Changed(quota);
   const auto reserved = co_await ReserveInside(std::move(plan), deadline);
   // A recount may have found the gate closed, whether or not the write succeeded.
   Account* const account = quotas_.accounts().Find(quota);
@@ -170,7 +170,7 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   const bool same = current != nullptr && current->uid == plan.quota.uid &&
                     current->resource_version == plan.quota.resource_version &&
                     current->status.hard == plan.quota.status.hard;
-  if (!same) co_return StatusWriter::Changed(plan.quota);
+  if (!same) co_return admission::Changed(plan.quota);
   CHECK(!plan.grants.empty()) << "a plan that reserves nothing";
   const quota::Quota quota = *current;
   Account& remembered = quotas_.accounts().Of(quota);
@@ -180,7 +180,7 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
         .message = "quota " + quota.key.ToString() + " is written by a later version"};
   }
   const quota::ResourceList usable = remembered.own.Usable(scheduler_.Now(), remembered.known());
-  if (!plan.burst.empty() && usable != plan.burst) co_return StatusWriter::Changed(quota);
+  if (!plan.burst.empty() && usable != plan.burst) co_return admission::Changed(quota);
   const base::TimePoint now = scheduler_.Now();
   const bool lags = usage_.BehindUntil(quota) > now;
   Draft draft =
@@ -189,7 +189,7 @@ base::Task<base::Result<void>> Reservations::ReserveInside(admission::ReservePla
   PendingWrite write = remembered.Begin(now, std::move(draft));
   const auto written = co_await writer_.Write(std::move(write), deadline);
   if (!written && written.error().Is(base::ErrorCode::kNotFound)) {
-    co_return StatusWriter::Changed(quota);
+    co_return admission::Changed(quota);
   }
   if (!written) co_return written.error();
   // Without an account the quota was deleted, so it limits nothing.

@@ -25,11 +25,6 @@ bool IsMoved(const base::Error& error) {
 
 }  // namespace
 
-base::Error StatusWriter::Changed(const quota::Quota& quota) {
-  return {.code = base::ErrorCode::kConflict,
-          .message = "quota " + quota.key.ToString() + " changed meanwhile"};
-}
-
 base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
                                                            base::TimePoint deadline) {
   const quota::Quota quota = write->quota;
@@ -71,7 +66,7 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Write(PendingWrite write,
                       !account->writes.conflict_unread && IsShownAfter(quota);
   if (account != nullptr && (finds || written)) account->writes.conflict_unread = unread;
   if (unread) {
-    written = Changed(quota);
+    written = admission::Changed(quota);
   } else if (finds) {
     written = co_await Find(quota, entry, error, deadline);
   }
@@ -113,7 +108,8 @@ base::Task<base::Result<quota::Quota>> StatusWriter::Find(quota::Quota quota, st
     const auto list = accounting::ReservationList::Parse(live->reservations, live->uid);
     if (list && list->Find(quotas_.accounts().author.by, entry) != nullptr) co_return live;
   }
-  if (moved || live->resource_version != quota.resource_version) co_return Changed(quota);
+  if (moved || live->resource_version != quota.resource_version)
+    co_return admission::Changed(quota);
   co_return error;
 }
 

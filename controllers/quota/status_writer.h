@@ -30,8 +30,6 @@ class StatusWriter {
   // in its account as soon as its outcome is known. Errors: kConflict also if the quota has
   // changed; otherwise the reason why the write was not made, as far as is known.
   base::Task<base::Result<quota::Quota>> Write(PendingWrite write, base::TimePoint deadline);
-  // The error of a write whose quota has changed.
-  static base::Error Changed(const quota::Quota& quota);
 
  private:
   base::Task<base::Result<quota::Quota>> Find(quota::Quota quota, std::uint64_t entry,

@@ -69,7 +69,7 @@ class Planner {
   void Finish(BatchPlan& plan) {
     std::vector<std::optional<std::size_t>> places(writes_.size());  // in the plan
     for (std::size_t i = 0; i < writes_.size(); ++i) {
-      if (!writes_[i].members.empty()) places[i] = plan.grants.size();
+      if (!writes_[i].grants.empty()) places[i] = plan.grants.size();
       if (!places[i]) continue;
       writes_[i].quota = *standings_[i].quota;
       writes_[i].batch = plan.verdicts.size();
@@ -180,11 +180,9 @@ class Planner {
       const quota::ResourceList usage = answered ? *standing.answer : quota::ResourceList();
       granted_[Object(need.standing, request.uid)].Add(
           std::string(request.version), quota::Larger(need.absolute, usage), need.stored);
-      std::vector<std::size_t>& members = writes_[need.standing].members;
-      CHECK(members.empty() || members.back() < index) << "a request needs a quota twice";
-      members.push_back(index);
-      admission::Grant& grant =
-          writes_[need.standing].grants.emplace_back(GrantTo(asked, standing, need.absolute));
+      PlannedGrants& write = writes_[need.standing];
+      write.relying.push_back({index, write.grants.size()});
+      admission::Grant& grant = write.grants.emplace_back(GrantTo(asked, standing, need.absolute));
       grant.stored = need.stored;
       grant.added = need.amount;
       grant.extends = answered || standing.reserved != nullptr;
@@ -208,7 +206,7 @@ class Planner {
         PlannedGrants& answered = plan.grants.emplace_back();
         answered.quota = *standings_[i].quota;
         answered.from = ReservePlan::From::kReserved;
-        answered.members = {index};
+        answered.relying = {{index, 0}};
         answered.grants.push_back(GrantTo(asked, standings_[i], *standings_[i].answer));
       } else if (!needs) {
         last->others.emplace_back(request.version);

@@ -42,14 +42,12 @@ struct BatchRequest {
 };
 
 struct PlannedGrants : ReservePlan {
-  // The indices of the requests that need the grants, ascending. The grants have the same order.
-  std::vector<std::size_t> members;
-  // Further requests that a grant answers, too. Both members are indices.
+  // Which requests rely on which of the grants. Both members are indices.
   struct Relying {
     std::size_t member = 0;
     std::size_t grant = 0;
   };
-  std::vector<Relying> relying = {};
+  std::vector<Relying> relying;
   // The index of the write that must be made before this one; nullopt: it waits for none. What a
   // quota uses of its guarantee is then in `used` of its parent before it is in its own: a replica
   // that reads both in between would take the rest of the guarantee for smaller than it is.

@@ -1,7 +1,5 @@
 #include "pkg/admission/quota_admitter.h"
 
-#include <glog/logging.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -60,7 +58,7 @@ QuotaAdmitter::QuotaAdmitter(base::asio::any_io_executor executor, base::Schedul
       observer_(observer),
       options_(std::move(options)),
       waiting_(options_.max_waiting, options_.max_waiting_in_namespace),
-      writers_(executor, scheduler, observer, options_.max_batch, options_.retry) {}
+      writers_(executor, scheduler, observer) {}
 
 // Polls until all reviews have ended that use the books. Those that wait for a writer end now, and
 // each other one has a deadline.

@@ -44,8 +44,6 @@ struct QuotaAdmitterOptions {
   // The maximum in one namespace, so that a namespace whose quotas cannot be written does not block
   // others. An API server handles some hundred requests at once.
   std::size_t max_waiting_in_namespace = 1024;
-  std::size_t max_batch = 512;
-  base::Duration retry = std::chrono::milliseconds(50);  // after a failed write, doubled each time
   bool warn_near_limits = true;
   // Nothing is refused there. The set may change. Never null.
   std::shared_ptr<const std::set<std::string, std::less<>>> exempt_namespaces =

@@ -92,6 +92,12 @@ struct ReservePlan {
   }
 };
 
+// The error of a write whose quota has changed.
+inline base::Error Changed(const quota::Quota& quota) {
+  return {.code = base::ErrorCode::kConflict,
+          .message = "quota " + quota.key.ToString() + " changed meanwhile"};
+}
+
 class QuotaBook {
  public:
   virtual ~QuotaBook() = default;

@@ -11,6 +11,9 @@
 namespace admission {
 namespace {
 
+constexpr std::size_t kMostInBatch = 512;
+// After a failed write, doubled each time.
+constexpr std::chrono::milliseconds kFirstPause{50};
 constexpr std::chrono::milliseconds kLongestPause{250};
 // A write ends this long before the last of its requests, so that their answers can say what they
 // waited for.
@@ -43,11 +46,6 @@ base::TimePoint LatestOf(const BatchPlan& plan, base::TimePoint ReservePlan::*ti
   return latest;
 }
 
-base::Error ChangedMeanwhile(const quota::Quota& quota) {
-  return {.code = base::ErrorCode::kConflict,
-          .message = "quota " + quota.key.ToString() + " changed meanwhile"};
-}
-
 // True if the outcome of this write decides nothing: a quota in mode Warn or Audit admits what it
 // cannot reserve. The objects count once the watch shows them. A conflict is decided again.
 bool IsForgiven(const PlannedGrants& grants, const base::Result<void>& outcome) {
@@ -67,7 +65,6 @@ std::vector<std::optional<base::Error>> FailuresOf(
     const auto fail = [&failures, &error](std::size_t request) {
       if (!failures[request] || !MayPass(error)) failures[request] = error;
     };
-    for (const std::size_t member : grants[i].members) fail(member);
     for (const PlannedGrants::Relying& relying : grants[i].relying) fail(relying.member);
   }
   return failures;
@@ -92,10 +89,6 @@ base::Task<void> ReadClassesOf(Waiters batch) {
 
 // Each request remembers the grants that it relies on, so that they can be withdrawn.
 void RecordGrants(const PlannedGrants& made, const Waiters& batch) {
-  CHECK_EQ(made.members.size(), made.grants.size()) << "a grant that no request needs";
-  for (std::size_t i = 0; i < made.members.size(); ++i) {
-    batch[made.members[i]]->RelyOn(made, made.grants[i]);
-  }
   for (const PlannedGrants::Relying& relying : made.relying) {
     batch[relying.member]->RelyOn(made, made.grants[relying.grant]);
   }
@@ -119,15 +112,6 @@ BatchPlan PlanFor(const Waiters& waiters) {
   }
   return PlanBatch(requests, quotas);
 }
-
-QuotaWriters::QuotaWriters(base::asio::any_io_executor executor, base::Scheduler& scheduler,
-                           Observer& observer, std::size_t max_batch, base::Duration retry)
-    : executor_(executor),
-      scheduler_(scheduler),
-      observer_(observer),
-      max_batch_(max_batch),
-      retry_(retry),
-      running_(executor) {}
 
 // Nothing is taken from a burst while a writer runs: earlier requests wait for it, and they come
 // first.
@@ -173,9 +157,9 @@ void QuotaWriters::Close(const QuotaSource& source) {
   }
 }
 
-Waiters QuotaWriters::TakeBatch(Queue& queue) const {
+Waiters QuotaWriters::TakeBatch(Queue& queue) {
   Waiters batch;
-  while (!queue.empty() && batch.size() < max_batch_) {
+  while (!queue.empty() && batch.size() < kMostInBatch) {
     if (!queue.front()->abandoned) batch.push_back(std::move(queue.front()));
     queue.pop_front();
   }
@@ -196,7 +180,7 @@ base::Task<void> QuotaWriters::WriteBatches(std::string writer) {
 }
 
 base::Task<void> QuotaWriters::Commit(Waiters batch) {
-  base::Duration pause = retry_;
+  base::Duration pause = kFirstPause;
   bool paced = false;
   // Until then the batch lets other processes write first. Once it has lost, it does not wait.
   base::TimePoint yields_until =
@@ -256,7 +240,7 @@ base::Task<std::vector<base::Result<void>>> QuotaWriters::Write(
       writes.push_back(i);
       pending[i] = true;
     } else if (!book.Draw(grants[i])) {
-      outcomes[i] = ChangedMeanwhile(grants[i].quota);
+      outcomes[i] = Changed(grants[i].quota);
     }
   }
   while (!writes.empty()) {

@@ -30,10 +30,9 @@ BatchPlan PlanFor(const Waiters& waiters);
 
 class QuotaWriters {
  public:
-  // After a failed write, a batch pauses for `retry`, doubled each time. `scheduler` and `observer`
-  // must outlive the writers.
-  QuotaWriters(base::asio::any_io_executor executor, base::Scheduler& scheduler, Observer& observer,
-               std::size_t max_batch, base::Duration retry);
+  // `scheduler` and `observer` must outlive the writers.
+  QuotaWriters(base::asio::any_io_executor executor, base::Scheduler& scheduler, Observer& observer)
+      : executor_(executor), scheduler_(scheduler), observer_(observer), running_(executor) {}
 
   // Takes the waiter's plan. Makes all its grants and answers the waiter, if they need no write.
   // Returns false if nothing was granted: the request has to wait.
@@ -50,7 +49,7 @@ class QuotaWriters {
   using Queue = std::deque<std::shared_ptr<Waiter>>;
 
   base::Task<void> WriteBatches(std::string writer);
-  [[nodiscard]] Waiters TakeBatch(Queue& queue) const;
+  static Waiters TakeBatch(Queue& queue);
   base::Task<void> Commit(Waiters batch);
   void Number(BatchPlan& plan);
   base::Task<std::vector<base::Result<void>>> Write(const std::vector<PlannedGrants>& grants,
@@ -60,8 +59,6 @@ class QuotaWriters {
   base::asio::any_io_executor executor_;
   base::Scheduler& scheduler_;
   Observer& observer_;
-  const std::size_t max_batch_;
-  const base::Duration retry_;
   // By Waiter::writer; only of running writers. No queue has waiters of two quota APIs.
   std::unordered_map<std::string, Queue> queues_;
   std::uint64_t grants_ = 0;

@@ -83,7 +83,11 @@ TEST_CASE("batch: a grant pays for another version only what it added", "[admiss
   CHECK(grants[0].added == List({{"things", "1"}}));
   CHECK(grants[1].added == List({{"things", "6"}}));
   // The third request is the second one again.
-  REQUIRE(plan.grants[0].relying.size() == 1);
+  const std::vector<PlannedGrants::Relying>& relying = plan.grants[0].relying;
+  REQUIRE(relying.size() == 3);
+  CHECK(relying[1].grant == 1);
+  CHECK(relying[2].member == 2);
+  CHECK(relying[2].grant == 1);
   CHECK(plan.grants[0].batch == 3);
 }
 
