@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
+
+#include "pkg/base/text.h"
 
 namespace admission {
 namespace {
@@ -62,38 +63,26 @@ api::Status RefusalStatus(const Review& review, const Answer& answer) {
   return status;
 }
 
-// Joins texts without repetition: "a,b".
-class Joined {
- public:
-  void Add(const std::string& text) {
-    if (!seen_.insert(text).second) return;
-    text_.append(text_.empty() ? "" : ",").append(text);
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::set<std::string> seen_;
-  std::string text_;
-};
-
 json::Object AnnotationsOf(const Answer& answer) {
+  using Names = std::vector<std::string>;
   json::Object annotations;
-  const auto set = [&](const char* name, const Joined& names) {
-    if (!names.text().empty()) annotations.Set(name, names.text());
+  const auto add = [](Names& names, const std::string& name) {
+    if (!base::IsOneOf(name, names)) names.push_back(name);
   };
-  Joined refused;
-  Joined exceeded;
+  const auto set = [&](const char* name, const Names& names) {
+    if (!names.empty()) annotations.Set(name, base::Join(names, ","));
+  };
+  Names exceeded;
   if (answer.refuser) {
-    refused.Add(answer.refuser->name);
-    for (const std::string& name : answer.refuser->exceeded) exceeded.Add(name);
+    for (const std::string& name : answer.refuser->exceeded) add(exceeded, name);
   }
-  Joined would_refuse;
-  Joined would_exceed;
+  Names would_refuse;
+  Names would_exceed;
   for (const TriedQuota& tried : answer.would_refuse) {
-    would_refuse.Add(tried.would.quota.name);
-    for (const std::string& name : tried.would.quota.exceeded) would_exceed.Add(name);
+    add(would_refuse, tried.would.quota.name);
+    for (const std::string& name : tried.would.quota.exceeded) add(would_exceed, name);
   }
-  set("refused-by-quota", refused);
+  set("refused-by-quota", answer.refuser ? Names{answer.refuser->name} : Names());
   set("exceeded", exceeded);
   set("would-be-refused-by-quota", would_refuse);
   set("would-exceed", would_exceed);

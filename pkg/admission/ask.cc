@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "pkg/api/object_meta.h"
+
 namespace admission {
 namespace {
 
@@ -22,7 +24,7 @@ bool Handles(const quota::Evaluator& evaluator, const Review& review) {
 // object has a uid. Each call then counts as a new object, by the uid of the review.
 quota::Uid UidOf(const Review& review) {
   for (const json::Value* object : {&review.object, &review.old_object}) {
-    const std::string_view uid = object->StringAt({"metadata", "uid"});
+    const std::string_view uid = api::Uid(*object);
     if (!uid.empty()) return quota::Uid::FromText(uid);
   }
   return quota::Uid::FromText(review.uid);
@@ -38,10 +40,6 @@ struct CountOne {
  private:
   std::size_t& count_;
 };
-
-std::string_view VersionOf(const json::Value& object) {
-  return object.StringAt({"metadata", "resourceVersion"});
-}
 
 }  // namespace
 
@@ -61,7 +59,7 @@ std::unique_ptr<Ask> Ask::Of(QuotaSource& source, const Review& review) {
   request.evaluator = ask->evaluator_.get();
   request.object = &review.object;
   request.uid = UidOf(review);
-  request.version = VersionOf(review.old_object);
+  request.version = api::ResourceVersion(review.old_object);
   request.dry_run = review.dry_run;
   return ask;
 }

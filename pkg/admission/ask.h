@@ -5,13 +5,11 @@
 //
 // Single-threaded. Pointers to quotas are valid until the next suspension.
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "pkg/admission/object_book.h"

@@ -10,11 +10,9 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
 
 #include "pkg/admission/review.h"
-#include "pkg/api/resource.h"
 #include "pkg/base/asio.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
@@ -40,7 +38,6 @@ class WorkloadFinder {
   base::Task<std::optional<Owner>> Ask(std::string ns, Owner owner);
 
   static constexpr std::size_t kMostKnown = 1'024;  // each takes 3 KiB at most
-  [[nodiscard]] std::size_t known() const { return known_.size(); }
 
  private:
   // Of an owner: its namespace, name and uid.
