@@ -45,7 +45,9 @@ std::optional<Value> DefinedOverhead(const Value& pod, const Defaults& defaults)
   return found->second;
 }
 
-bool AreEqual(const Value& a, const Value& b) { return IsContained(a, b) && IsContained(b, a); }
+bool AreEqual(const Value& a, const Value& b) {
+  return IsContained(a, b, true) && IsContained(b, a, true);
+}
 
 }  // namespace
 

@@ -12,16 +12,29 @@ namespace {
 
 using json::Value;
 
-// What the API server writes where a pod template is silent (kubernetes v1.36.3,
-// pkg/apis/core/v1/defaults.go and zz_generated.defaults.go), by the name of the field.
-bool IsDefault(std::string_view name, const Value& value) {
+// As SetDefaults_Container and parsers.ParseImageName of kubernetes v1.36.3.
+std::string_view PullPolicyOf(std::string_view image) {
+  const std::size_t digest = image.find('@');
+  const std::string_view named = image.substr(0, digest);
+  const std::size_t colon = named.rfind(':');
+  const bool tagged = colon != std::string_view::npos && named.find('/', colon) == named.npos;
+  const bool latest = tagged ? named.substr(colon) == ":latest" : digest == image.npos;
+  return latest ? "Always" : "IfNotPresent";
+}
+
+// The place of a member in a pod template.
+struct Place {
+  const json::Object& object;  // that has the member
+  std::string_view in;         // the member that holds this object, or the list that has it
+};
+
+// True if the API server writes this value where a pod template is silent (kubernetes v1.36.3,
+// pkg/apis/core/v1/defaults.go and zz_generated.defaults.go).
+bool IsDefault(const Place& place, std::string_view name, const Value& value) {
   static const std::multimap<std::string_view, std::string_view> texts{
       {"terminationMessagePath", "/dev/termination-log"},
       {"terminationMessagePolicy", "File"},
-      {"imagePullPolicy", "Always"},
-      {"imagePullPolicy", "IfNotPresent"},
       {"protocol", "TCP"},
-      {"restartPolicy", "Always"},
       {"dnsPolicy", "ClusterFirst"},
       {"schedulerName", "default-scheduler"},
       {"scheme", "HTTP"},
@@ -39,6 +52,12 @@ bool IsDefault(std::string_view name, const Value& value) {
       {"expirationSeconds", 3600}};
   // A copy of serviceAccountName.
   if (name == "serviceAccount") return true;
+  if (name == "imagePullPolicy") {
+    const Value* image = place.object.Find("image");
+    return value == Value(PullPolicyOf(image == nullptr ? "" : image->StringAt({})));
+  }
+  // That of an init container has no default: it makes a sidecar of it.
+  if (name == "restartPolicy") return place.in == "spec" && value == Value("Always");
   if (value.IsNull() || json::Write(value) == "{}" || json::Write(value) == "[]") return true;
   const auto has = [&](const auto& table, const auto& wanted) {
     const auto [first, last] = table.equal_range(name);
@@ -49,19 +68,22 @@ bool IsDefault(std::string_view name, const Value& value) {
   return number && has(numbers, *number);
 }
 
-// True if everything that `part` has beyond `whole` is a default.
-bool AddsDefaults(const Value& part, const Value& whole) {
+// True if everything that `part` has beyond `whole` is a default. `in`: as in Place.
+bool AddsDefaults(const Value& part, const Value& whole, std::string_view in) {
+  if (HoldsAmounts(in) && in != "resources") return IsContained(part, whole, true);
   if (const json::Object* object = part.AsObject()) {
     return whole.IsObject() && std::ranges::all_of(*object, [&](const auto& member) {
-             const Value* other = whole.AsObject()->Find(member.first);
-             return other == nullptr || other->IsNull() ? IsDefault(member.first, member.second)
-                                                        : AddsDefaults(member.second, *other);
+             const auto& [name, value] = member;
+             const Value* other = whole.AsObject()->Find(name);
+             return other == nullptr || other->IsNull() ? IsDefault({*object, in}, name, value)
+                                                        : AddsDefaults(value, *other, name);
            });
   }
   if (const json::Array* array = part.AsArray()) {
     const json::Array* other = whole.AsArray();
     return other != nullptr && array->size() == other->size() &&
-           std::equal(array->begin(), array->end(), other->begin(), AddsDefaults);
+           std::equal(array->begin(), array->end(), other->begin(),
+                      [&](const Value& a, const Value& b) { return AddsDefaults(a, b, in); });
   }
   return IsContained(part, whole);
 }
@@ -98,7 +120,7 @@ bool IsOwnedBy(const Value& object, std::string_view uid) {
 bool SameTemplate(const Value& a, const Value& b) {
   const Value first = Plain(a);
   const Value second = Plain(b);
-  return AddsDefaults(first, second) && AddsDefaults(second, first);
+  return AddsDefaults(first, second, "") && AddsDefaults(second, first, "");
 }
 
 const Value* RevisionOf(const Made& made, const Value& pod_template) {

@@ -43,6 +43,30 @@ TEST_CASE("made: templates are the same with and without the API's defaults", "[
         inspect::SameTemplate(Template("image: 'i:1'", ", b: c"), Template("image: 'i:1'")));
     stored.Make({"spec", "restartPolicy"}) = "Never";
     CHECK_FALSE(inspect::SameTemplate(given, stored));
+    const auto differs = [](const std::string& one, const std::string& other) {
+      INFO(one << " or " << other);
+      CHECK_FALSE(inspect::SameTemplate(Template(one), Template(other)));
+      CHECK_FALSE(inspect::SameTemplate(Template(other), Template(one)));
+    };
+    // Of a container that makes a sidecar of an init container, so it is no default there.
+    differs("image: 'i:1', restartPolicy: Always", "image: 'i:1'");
+    differs("image: 'i:1', imagePullPolicy: Always", "image: 'i:1'");
+    differs("image: 'r:5000/i:1', imagePullPolicy: Always", "image: 'r:5000/i:1'");
+    differs("image: 'i@sha256:a', imagePullPolicy: Always", "image: 'i@sha256:a'");
+    differs("image: i, imagePullPolicy: IfNotPresent", "image: i");
+    differs("image: 'r:5000/i', imagePullPolicy: IfNotPresent", "image: 'r:5000/i'");
+    differs("env: [{name: a, value: '1'}]", "env: [{name: a, value: '1.0'}]");
+    differs("env: [{name: a, value: 1024Mi}]", "env: [{name: a, value: 1Gi}]");
+  }
+  SECTION("the default of the pull policy follows the tag") {
+    for (const char* image : {"i", "'i:latest'", "'r:5000/i'", "'i:latest@sha256:a'"}) {
+      const std::string named = "image: " + std::string(image);
+      CHECK(inspect::SameTemplate(Template(named + ", imagePullPolicy: Always"), Template(named)));
+    }
+    CHECK(inspect::SameTemplate(Template("image: 'i@sha256:a', imagePullPolicy: IfNotPresent"),
+                                Template("image: 'i@sha256:a'")));
+    CHECK(inspect::SameTemplate(Template("resources: {requests: {cpu: 0.5, memory: 1024Mi}}"),
+                                Template("resources: {requests: {cpu: 500m, memory: 1Gi}}")));
   }
 }
 
