@@ -105,14 +105,11 @@ class Builder final : public YAML::EventHandler {
   }
   void OnMapEnd() override {
     Container done = Close();
-    // The map's own members come last and override merged ones.
     json::TreeBuilder tree;
     tree.StartObject();
-    for (auto* members : {&done.merged, &done.members}) {
-      for (json::Member& member : *members) {
-        tree.Key(member.first);
-        tree.Scalar(std::move(member.second));
-      }
+    for (json::Member& member : done.members) {
+      tree.Key(member.first);
+      tree.Scalar(std::move(member.second));
     }
     tree.End();
     AddAnchored(done.mark, done.anchor, tree.Take());
@@ -129,8 +126,8 @@ class Builder final : public YAML::EventHandler {
     bool map = false;
     std::optional<Key> key;  // in a map: the key whose value comes next
     json::Array elements;
+    // Those of << stand in its place, as for kubectl. Of equal names the last one wins.
     std::vector<json::Member> members;
-    std::vector<json::Member> merged;  // by <<; of equal names the last one wins
   };
 
   static std::vector<std::string_view> Lines(std::string_view text) {
@@ -250,7 +247,7 @@ class Builder final : public YAML::EventHandler {
   static void MergeMap(const YAML::Mark& mark, Container& into, Value& value) {
     json::Object* map = value.AsObject();
     if (map == nullptr) Refuse(mark, "<< needs a map or a sequence of maps");
-    for (json::Member& member : *map) into.merged.push_back(std::move(member));
+    for (json::Member& member : *map) into.members.push_back(std::move(member));
   }
 
   static std::string KeyText(const YAML::Mark& mark, const Value& value) {

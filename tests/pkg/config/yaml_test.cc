@@ -88,15 +88,18 @@ TEST_CASE("yaml: a manifest is read like its JSON form", "[config]") {
   CHECK(Json("{\"a\": 1, b: 2} # flow") == R"({"a":1,"b":2})");
 }
 
-TEST_CASE("yaml: aliases are expanded, and a map's own members override merge keys", "[config]") {
+TEST_CASE("yaml: aliases are expanded, and a merge key stands for its members", "[config]") {
   CHECK(Json("a: &x {k: [1]}\nb: *x\nc: &s text\nd: *s\n") ==
         R"({"a":{"k":[1]},"b":{"k":[1]},"c":"text","d":"text"})");
   const auto merged = ParseYaml(
-      "p: &p {a: 1, b: 1}\nq: &q {b: 2, c: 2}\nr: {<<: *p, b: 9}\ns: {<<: [*p, *q]}\nt: {'<<': 1}");
+      "p: &p {a: 1, b: 1}\nq: &q {b: 2, c: 2}\nr: {<<: *p, b: 9}\ns: {<<: [*p, *q]}\nt: {'<<': 1}\n"
+      "u: {b: 9, <<: *p}\nv: {<<: *p, a: 5, <<: *q}");
   REQUIRE(merged.has_value());
   CHECK(*merged->At({"r"}) == json::Object{{"a", 1}, {"b", 9}});
   CHECK(*merged->At({"s"}) == json::Object{{"a", 1}, {"b", 1}, {"c", 2}});
   CHECK(*merged->At({"t"}) == json::Object{{"<<", 1}});
+  CHECK(*merged->At({"u"}) == json::Object{{"a", 1}, {"b", 1}});
+  CHECK(*merged->At({"v"}) == json::Object{{"a", 5}, {"b", 2}, {"c", 2}});
   CHECK(Says(ErrorOf("a: {<<: 1}"), "<< needs a map"));
   CHECK(Says(ErrorOf("a: &x [*x]"), "an alias is inside"));
   ErrorOf("a: *unknown");
