@@ -196,8 +196,11 @@ base::Result<void> Expander::AddItself() {
 // Defaults apply at creation only, so an update adds none.
 void Expander::AddUpdate(const Value& stored, const Value& whole) {
   template_refusals_ = TemplateRefusals(whole);
-  // Bounds of LimitRanges are those of new objects.
-  std::vector<std::string> refusals = RefusalsOf(whole, {});
+  // Bounds of LimitRanges are those of new objects, and of claims that change (kubernetes v1.36.3,
+  // SupportsAttributes() in plugin/pkg/admission/limitranger/admission.go).
+  const bool bounded = Is(whole, kClaim) && whole != stored;
+  std::vector<std::string> refusals =
+      RefusalsOf(whole, bounded ? surroundings_.defaults.bounds : std::vector<Bounds>());
   std::ranges::copy(template_refusals_, std::back_inserter(refusals));
   expansion_.pieces.push_back({.object = whole,
                                .stored = stored,

@@ -73,6 +73,32 @@ TEST_CASE("check: the pods that a rollout replaces count as they are stored", "[
   CHECK(plugin.Check(Workload(kind, "i:1")).code == 0);
 }
 
+TEST_CASE("check: a stored claim that grows meets the bounds of its LimitRange",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const auto claim = [](const std::string& size) {
+    return "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: shop, "
+           "uid: c}, spec: {resources: {requests: {storage: " +
+           size + "}}}}";
+  };
+  plugin.Put({"", "v1", "persistentvolumeclaims"}, claim("15Gi"));
+  plugin.Put(kQuotas,
+             "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q, namespace: shop}, spec: "
+             "{hard: {requests.storage: 100Gi}}, status: {hard: {requests.storage: 100Gi}, used: "
+             "{requests.storage: 15Gi}}}");
+  plugin.Put(kLimitRanges,
+             "{metadata: {name: l, namespace: shop}, spec: {limits: [{type: "
+             "PersistentVolumeClaim, max: {storage: 10Gi}}]}}");
+  const auto check = [&](const std::string& size) {
+    return plugin.Ask({"check", "-f", plugin.File("files.yaml", claim(size))});
+  };
+  const Told grown = check("20Gi");
+  CHECK(grown.code == 1);
+  CHECK_THAT(grown.output, Contains("maximum storage usage per PersistentVolumeClaim is 10Gi"));
+  // Nothing is sent, so nothing is refused.
+  CHECK(check("15Gi").code == 0);
+}
+
 TEST_CASE("check: beside an exceeded limit a rollout creates nothing", "[kubectl-quota]") {
   Stored plugin("StatefulSet");
   plugin.Put(kQuotas,
