@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "cmd/kubectl-quota/manifest_files.h"
@@ -182,15 +183,18 @@ base::Result<void> CheckNamespace(const Manifest& manifest, const Options& optio
                     "\". You must pass '--namespace=" + own + "' to perform this operation.");
 }
 
+// Hooks of two phases may share a name: Helm deletes the one before it creates the other.
 void DropRepeated(std::vector<Manifest>& manifests) {
-  using Key = std::pair<std::string, inspect::ObjectName>;  // with the namespace
-  std::map<Key, std::size_t> later;                         // positions in `kept`
+  using Key = std::tuple<std::string, inspect::ObjectName, inspect::HelmPhase>;  // of a namespace
+  std::map<Key, std::size_t> later;  // positions in `kept`
   std::vector<Manifest> kept;
   for (auto manifest = manifests.rbegin(); manifest != manifests.rend(); ++manifest) {
     const bool named = !api::Name(manifest->object).empty();
     if (named) {
-      const auto [at, first] = later.emplace(
-          Key(api::Namespace(manifest->object), inspect::NameOf(manifest->object)), kept.size());
+      const auto [at, first] =
+          later.emplace(Key(api::Namespace(manifest->object), inspect::NameOf(manifest->object),
+                            inspect::HelmPhaseOf(manifest->object)),
+                        kept.size());
       if (!first) ++kept[at->second].earlier;
       if (!first) continue;
     }

@@ -57,6 +57,17 @@ TEST_CASE("check: each hook of Helm ends before the next objects are created", "
   asked(Job("a", "other: hook") + kWeb, "4", "4", "1");
 }
 
+TEST_CASE("check: hooks of one name in two phases are two", "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string before = Job("db", "helm.sh/hook: pre-install");
+  const std::string never = Job("db", "helm.sh/hook: pre-delete");
+  for (const std::string& files : {before + never, never + before}) {
+    INFO(files);
+    CHECK(plugin.CheckFiles(files, "{pods: 1}").code == 1);
+    CHECK(plugin.CheckFiles(files, "{pods: 2}").code == 0);
+  }
+}
+
 TEST_CASE("check: the stored hook of the last release makes room for the next one",
           "[kubectl-quota]") {
   Plugin plugin;
