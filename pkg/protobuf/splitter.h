@@ -28,6 +28,8 @@ class FrameSplitter {
   base::Result<void> Feed(std::string_view bytes, const MessageSink& sink);
   // True between frames: the stream may end here.
   [[nodiscard]] bool AtBoundary() const { return rest_.empty(); }
+  // The bytes of memory for the beginning of an incomplete frame.
+  [[nodiscard]] std::size_t capacity() const { return rest_.capacity(); }
 
  private:
   base::Result<std::size_t> TakeFrame(std::string_view bytes, const MessageSink& sink) const;

@@ -41,6 +41,21 @@ TEST_CASE("protobuf lists: items come one by one wherever the bytes are cut", "[
   }
 }
 
+TEST_CASE("protobuf frames: the memory of a large frame is not kept", "[protobuf]") {
+  constexpr std::size_t kLarge = std::size_t{1} << 20;
+  constexpr std::size_t kPiece = std::size_t{16} << 10;
+  const std::string bytes = std::string("\0\x10\0\0", 4) + std::string(kLarge, 'x');
+  FrameSplitter splitter(2 * kLarge);
+  std::vector<std::string> seen;
+  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+    REQUIRE(splitter.Feed(std::string_view(bytes).substr(at, kPiece), Into(seen)).has_value());
+  }
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].size() == kLarge);
+  CHECK(splitter.AtBoundary());
+  CHECK(splitter.capacity() <= 4 * kPiece);
+}
+
 TEST_CASE("protobuf lists: an item is passed on before the list has ended", "[protobuf]") {
   const std::string bytes = PodList(kItems);
   ListSplitter splitter(kMax);
