@@ -1,5 +1,6 @@
 #include "pkg/client/discovery.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace client {
@@ -39,19 +40,22 @@ bool ConcernsServer(const Error& error) {
   return no_answer || error.Is(ErrorCode::kUnauthorized);
 }
 
-base::Task<Result<std::vector<GroupVersion>>> LegacyVersions(ApiClient& client, std::string path) {
+// `may_lack`: without an answer there are none.
+base::Task<Result<std::vector<GroupVersion>>> LegacyVersions(ApiClient& client, std::string path,
+                                                             bool may_lack) {
   Result<json::Value> list = co_await DoJson(client, Get(path, kTimeout));
-  if (!list && path == "/api" && list.error().Is(ErrorCode::kNotFound)) {
-    co_return std::vector<GroupVersion>();  // an aggregated API server has no core group
+  if (!list && may_lack && list.error().Is(ErrorCode::kNotFound)) {
+    co_return std::vector<GroupVersion>();
   }
   if (!list) co_return list.error();
   co_return DecodeLegacyVersions(*list);
 }
 
-base::Task<Result<Discovered>> LegacyLook(ApiClient& client) {
-  Result<std::vector<GroupVersion>> versions = co_await LegacyVersions(client, "/api");
+base::Task<Result<Discovered>> LegacyLook(ApiClient& client, bool may_lack_core) {
+  Result<std::vector<GroupVersion>> versions =
+      co_await LegacyVersions(client, "/api", may_lack_core);
   if (!versions) co_return versions.error();
-  Result<std::vector<GroupVersion>> others = co_await LegacyVersions(client, "/apis");
+  Result<std::vector<GroupVersion>> others = co_await LegacyVersions(client, "/apis", false);
   if (!others) co_return others.error();
   versions->insert(versions->end(), others->begin(), others->end());
   Discovered discovered;
@@ -84,9 +88,7 @@ base::Task<Result<bool>> Discovery::Ask(std::string path, Endpoint& endpoint) {
   request.accept = kAcceptAggregated;
   request.if_none_match = endpoint.etag;
   Result<ApiResponse> answer = co_await client_.Do(std::move(request));
-  // An aggregated API server has no core group.
-  if (!answer && path == "/api" && answer.error().Is(ErrorCode::kNotFound)) {
-    endpoint = Endpoint();
+  if (!answer && path == "/api" && !has_core_ && answer.error().Is(ErrorCode::kNotFound)) {
     co_return true;
   }
   // 406 Not Acceptable: some servers refuse a form that they do not know.
@@ -114,11 +116,14 @@ base::Task<Result<Discovered>> Discovery::Look() {
   if (*core && *groups) {
     discovered = Join(core_.said, groups_.said);
   } else {
-    Result<Discovered> legacy = co_await LegacyLook(client_);
+    Result<Discovered> legacy = co_await LegacyLook(client_, !has_core_);
     if (!legacy) co_return legacy.error().Wrap("discovery");
     discovered = std::move(*legacy);
   }
   MarkPreferred(discovered.resources);
+  has_core_ = has_core_ || std::ranges::any_of(discovered.resources, [](const ApiResource& one) {
+                return one.gvr.group.empty();
+              });
   co_return discovered;
 }
 

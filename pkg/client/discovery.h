@@ -68,6 +68,9 @@ class Discovery {
   ApiClient& client_;
   Endpoint core_;
   Endpoint groups_;
+  // It had the core group once, so a 404 for /api is that of a proxy. An aggregated API server
+  // never has it.
+  bool has_core_ = false;
 };
 
 // True for the Content-Type of an aggregated answer of a known version.

@@ -184,6 +184,19 @@ TEST_CASE("discovery: a server without the core group is supported", "[client]")
   CHECK(Look(discovery)->resources.size() == 3);
 }
 
+TEST_CASE("discovery: a server that had the core group does not lose it by a 404", "[client]") {
+  FakeServer server = AggregatedServer();
+  const auto newer = server.newer["/api"];
+  Discovery discovery(server);
+  CHECK(Look(discovery)->resources.size() == 5);
+  server.newer.erase("/api");
+  const auto lost = Look(discovery);
+  REQUIRE_FALSE(lost.has_value());
+  CHECK(lost.error().Is(base::ErrorCode::kNotFound));
+  server.newer["/api"] = newer;
+  CHECK(Look(discovery)->resources.size() == 5);
+}
+
 FakeServer LegacyServer() {
   FakeServer server;
   server.answers["/api"].body = R"({"kind":"APIVersions","versions":["v1"]})";
