@@ -272,10 +272,11 @@ base::Task<Result<std::string>> ReadOutput(std::shared_ptr<Child> child, std::si
   }
 }
 
-// Waits for the end of a process that closed its output; usually it has ended already.
+// Waits for the end of a process that closed its output; usually it has ended already. One that the
+// kernel cannot end in time is left to the Undertaker.
 base::Task<Result<int>> Reap(std::shared_ptr<Child> child) {
   asio::steady_timer pause(child->output.get_executor());
-  while (!child->Poll()) {
+  while (!child->Poll() && !child->timed_out) {
     pause.expires_after(kReapInterval);
     const auto [ec] = co_await pause.async_wait(base::kTuple);
     if (ec) co_return Error{.code = ErrorCode::kCancelled, .message = "cancelled"};
