@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "cmd/kubectl-quota/books.h"
@@ -11,6 +14,8 @@
 #include "cmd/kubectl-quota/needs.h"
 #include "cmd/kubectl-quota/offline_inputs.h"
 #include "cmd/kubectl-quota/propagation.h"
+#include "pkg/api/object_meta.h"
+#include "pkg/base/text.h"
 #include "pkg/inspect/check_view.h"
 #include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/gangs.h"
@@ -99,6 +104,31 @@ void OpenBooks(const OfflineInputs& inputs, const std::string& ns,
   }
 }
 
+// True if the overhead of a pod adds to the name.
+bool IsComputeName(std::string_view name) {
+  return name == "cpu" || name == "memory" || name == "ephemeral-storage" ||
+         (name.starts_with("requests.") && name != "requests.storage") ||
+         name.starts_with("limits.");
+}
+
+// The overhead of a RuntimeClass is not counted if no file has the class.
+void DoubtOverheads(const inspect::Expansion& expansion, const inspect::Defaults& defaults,
+                    const std::vector<quota::Quota>& quotas, Checked& checked) {
+  const bool limited = std::ranges::any_of(quotas, [](const quota::Quota& quota) {
+    return std::ranges::any_of(quota.hard,
+                               [](const auto& limit) { return IsComputeName(limit.first); });
+  });
+  if (!limited) return;
+  for (const inspect::Piece& piece : expansion.pieces) {
+    if (api::Kind(piece.object) != "Pod") continue;
+    const std::string_view name = piece.object.StringAt({"spec", "runtimeClassName"});
+    if (name.empty() || defaults.overheads.contains(name)) continue;
+    std::string doubt =
+        "the overhead of RuntimeClass " + std::string(name) + ", which is not in the files";
+    if (!base::IsOneOf(doubt, checked.unknown)) checked.unknown.push_back(std::move(doubt));
+  }
+}
+
 base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, inspect::Forest& forest,
                               base::WallTime now, Checked& checked) {
   const std::vector<Manifest>& manifests = inputs.manifests[ns];
@@ -134,6 +164,7 @@ base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, insp
     if (!begun) return begun.error();
     auto expansion = inspect::Expand(manifest.object, surroundings);
     if (!expansion) return expansion.error().Wrap(manifest.where);
+    DoubtOverheads(*expansion, surroundings.defaults, core.book.quotas(), checked);
     auto added = books.Add(std::move(*expansion), now, checked);
     if (!added) return added.error().Wrap(manifest.where);
   }
@@ -154,6 +185,33 @@ void WarnOfLimitRanges(const Options& options, const OfflineInputs& inputs, Term
   }
 }
 
+// The objects of each namespace were judged alone. Those without one may be for one of the others,
+// and then use the same quota.
+void DoubtHomeless(Checked& checked) {
+  const auto asked_in = [](const inspect::CheckedSpace& space) {
+    std::set<std::string> asked;
+    for (const inspect::FitLine& line : space.book.Lines()) {
+      // ClusterQuotas are charged for all namespaces.
+      if (line.tried || space.book.quotas()[line.quota].cluster) continue;
+      asked.insert(line.name + " of quota " + space.book.TitleOf(line.quota));
+    }
+    return asked;
+  };
+  std::set<std::string> homeless;
+  for (const inspect::CheckedSpace& space : checked.spaces) {
+    if (space.ns.empty()) homeless.merge(asked_in(space));
+  }
+  for (const inspect::CheckedSpace& space : checked.spaces) {
+    if (space.ns.empty()) continue;
+    for (const std::string& asked : asked_in(space)) {
+      if (!homeless.contains(asked)) continue;
+      checked.unknown.push_back("whether objects without a namespace are in " + space.ns +
+                                " and use " + asked + ", too; -n says where they are");
+      return;
+    }
+  }
+}
+
 base::Result<Checked> CheckFiles(const Options& options, Terminal& terminal, base::WallTime now,
                                  const AskLabels& ask_labels) {
   auto inputs = ReadOffline(options);
@@ -166,6 +224,7 @@ base::Result<Checked> CheckFiles(const Options& options, Terminal& terminal, bas
     auto added = CheckSpace(*inputs, ns, forest, now, checked);
     if (!added) return added.error();
   }
+  DoubtHomeless(checked);
   NoteFlaws(forest, checked.notes);
   return checked;
 }

@@ -77,6 +77,50 @@ TEST_CASE("check offline: usage is that of the quota of the same namespace", "[k
   }
 }
 
+TEST_CASE("check offline: objects without a namespace may be beside the others",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const auto ask = [&](const std::string& files, const std::string& quotas, const std::string& ns) {
+    return plugin.Ask({"check", "-f", plugin.File("files.yaml", files), "--quota-file",
+                       plugin.File("quotas.yaml", quotas), "--namespace=" + ns});
+  };
+  const std::string one = "spec: {hard: {pods: 1}}\n";
+  const std::string head = "apiVersion: v1\nkind: ResourceQuota";
+  const std::string anywhere = Document(head, "", one);
+  const auto told = ask(Pod("") + Pod("a"), anywhere, "");
+  CHECK(told.code == 3);
+  CHECK_THAT(told.output, Contains("whether objects without a namespace are in a and use pods of "
+                                   "quota x, too; -n says where they are"));
+  CHECK(ask(Pod("") + Pod("a"), Document(head, "a", one) + Document(head, "b", one), "").code == 3);
+  const std::string web = "{apiVersion: v1, kind: Pod, metadata: {name: web}}\n";
+  CHECK(ask(web + Pod("a"), anywhere, "a").code == 1);
+  // Nothing of the others is limited, or all of them have a namespace.
+  const std::string map = Document("apiVersion: v1\nkind: ConfigMap", "a", "");
+  CHECK(ask(Pod("") + map, anywhere, "").code == 0);
+  CHECK(ask(Pod("a") + Pod("b"), anywhere, "").code == 0);
+}
+
+TEST_CASE("check offline: a RuntimeClass that no file has may add to the usage",
+          "[kubectl-quota]") {
+  Plugin plugin;
+  const std::string pods =
+      "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web}, spec: {replicas: 3, "
+      "template: {spec: {runtimeClassName: kata, containers: [{name: c, resources: {requests: "
+      "{cpu: 500m}}}]}}}}\n";
+  const auto told = plugin.CheckFiles(pods, "{requests.cpu: 2}");
+  CHECK(told.code == 3);
+  CHECK_THAT(told.output, Contains("the overhead of RuntimeClass kata, which is not in the files"));
+  CHECK(plugin.CheckFiles(pods, "{pods: 3, requests.storage: 1}").code == 0);
+  CHECK(plugin.CheckFiles(pods, "{requests.cpu: 1}").code == 1);
+  const std::string runtime =
+      "---\n{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: kata}, handler: k";
+  CHECK(plugin.CheckFiles(pods + runtime + "}\n", "{requests.cpu: 2}").code == 0);
+  CHECK(plugin
+            .CheckFiles(pods + runtime + ", overhead: {podFixed: {cpu: 250m}}}\n",
+                        "{requests.cpu: 2}")
+            .code == 1);
+}
+
 TEST_CASE("check offline: usage that meets no quota is told", "[kubectl-quota]") {
   Plugin plugin;
   const auto ask = [&](const std::string& used) {
