@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
-
-#include "pkg/base/text.h"
 
 namespace admission {
 namespace {
@@ -63,26 +62,38 @@ api::Status RefusalStatus(const Review& review, const Answer& answer) {
   return status;
 }
 
+// Joins texts without repetition: "a,b".
+class Joined {
+ public:
+  void Add(const std::string& text) {
+    if (!seen_.insert(text).second) return;
+    text_.append(text_.empty() ? "" : ",").append(text);
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::set<std::string> seen_;
+  std::string text_;
+};
+
 json::Object AnnotationsOf(const Answer& answer) {
-  using Names = std::vector<std::string>;
   json::Object annotations;
-  const auto add = [](Names& names, const std::string& name) {
-    if (!base::IsOneOf(name, names)) names.push_back(name);
+  const auto set = [&](const char* name, const Joined& names) {
+    if (!names.text().empty()) annotations.Set(name, names.text());
   };
-  const auto set = [&](const char* name, const Names& names) {
-    if (!names.empty()) annotations.Set(name, base::Join(names, ","));
-  };
-  Names exceeded;
+  Joined refused;
+  Joined exceeded;
   if (answer.refuser) {
-    for (const std::string& name : answer.refuser->exceeded) add(exceeded, name);
+    refused.Add(answer.refuser->name);
+    for (const std::string& name : answer.refuser->exceeded) exceeded.Add(name);
   }
-  Names would_refuse;
-  Names would_exceed;
+  Joined would_refuse;
+  Joined would_exceed;
   for (const TriedQuota& tried : answer.would_refuse) {
-    add(would_refuse, tried.would.quota.name);
-    for (const std::string& name : tried.would.quota.exceeded) add(would_exceed, name);
+    would_refuse.Add(tried.would.quota.name);
+    for (const std::string& name : tried.would.quota.exceeded) would_exceed.Add(name);
   }
-  set("refused-by-quota", answer.refuser ? Names{answer.refuser->name} : Names());
+  set("refused-by-quota", refused);
   set("exceeded", exceeded);
   set("would-be-refused-by-quota", would_refuse);
   set("would-exceed", would_exceed);
