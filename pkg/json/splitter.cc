@@ -4,14 +4,12 @@
 
 #include <algorithm>
 
+#include "pkg/base/idle_buffer.h"
 #include "pkg/json/skip.h"
 #include "pkg/json/value.h"
 
 namespace json {
 namespace {
-
-// Of a document that arrived in several pieces: most are smaller.
-constexpr std::size_t kKeptCapacity = std::size_t{64} << 10;
 
 using base::Error;
 using base::ErrorCode;
@@ -57,9 +55,8 @@ Result<void> DocumentSplitter::Feed(std::string_view bytes, const DocumentSink& 
     // A document that arrived in one piece is passed on without a copy.
     if (!buffer_.empty()) buffer_ += piece;
     Result<void> taken = sink(buffer_.empty() ? piece : std::string_view(buffer_));
-    // An idle watch keeps little memory.
-    if (buffer_.capacity() > kKeptCapacity) buffer_ = std::string();
     buffer_.clear();
+    base::FreeIdle(buffer_);
     if (!taken) return taken;
   }
   return {};

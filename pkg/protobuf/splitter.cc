@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pkg/base/idle_buffer.h"
 #include "pkg/protobuf/envelope.h"
 
 namespace protobuf {
@@ -78,8 +79,6 @@ base::Result<std::optional<Extent>> ReadExtent(std::string_view bytes) {
   return Malformed("a wire type that does not exist");
 }
 
-constexpr std::size_t kKeptCapacity = std::size_t{64} << 10;
-
 // Feeds `rest` and then `bytes` to `step` as one text, and leaves what it did not consume in
 // `rest`.
 template <typename Step>
@@ -99,8 +98,7 @@ base::Result<void> FeedSteps(std::string& rest, std::string_view bytes, Step ste
   } else {
     rest.assign(all.substr(at));
   }
-  // An idle watch keeps little memory.
-  if (rest.capacity() > kKeptCapacity && rest.size() < kKeptCapacity) rest.shrink_to_fit();
+  base::FreeIdle(rest);
   return {};
 }
 
