@@ -25,7 +25,7 @@ std::string_view PullPolicyOf(std::string_view image) {
 // The place of a member in a pod template.
 struct Place {
   const json::Object& object;  // that has the member
-  std::string_view in;         // the member that holds this object, or the list that has it
+  std::string_view in;         // the name of the member that holds this object, or its list
 };
 
 // True if the API server writes this value where a pod template is silent (kubernetes v1.36.3,
@@ -70,7 +70,7 @@ bool IsDefault(const Place& place, std::string_view name, const Value& value) {
 
 // True if everything that `part` has beyond `whole` is a default. `in`: as in Place.
 bool AddsDefaults(const Value& part, const Value& whole, std::string_view in) {
-  if (HoldsAmounts(in) && in != "resources") return IsContained(part, whole, true);
+  if (HoldsAmounts(in)) return IsContained(part, whole, true);  // without defaults
   if (const json::Object* object = part.AsObject()) {
     return whole.IsObject() && std::ranges::all_of(*object, [&](const auto& member) {
              const auto& [name, value] = member;
