@@ -15,7 +15,6 @@
 #include "cmd/kubectl-quota/offline_inputs.h"
 #include "cmd/kubectl-quota/propagation.h"
 #include "pkg/api/object_meta.h"
-#include "pkg/base/text.h"
 #include "pkg/inspect/check_view.h"
 #include "pkg/inspect/foreign_text.h"
 #include "pkg/inspect/gangs.h"
@@ -104,33 +103,28 @@ void OpenBooks(const OfflineInputs& inputs, const std::string& ns,
   }
 }
 
-// True if the overhead of a pod adds to the name.
-bool IsComputeName(std::string_view name) {
-  return name == "cpu" || name == "memory" || name == "ephemeral-storage" ||
-         (name.starts_with("requests.") && name != "requests.storage") ||
-         name.starts_with("limits.");
+// True if the overhead of pods adds to a name of these quotas.
+bool CountOverheads(const ApiBook& core) {
+  const auto pods = core.api.evaluators.Find({"", "pods"});
+  return std::ranges::any_of(LimitedNames(core.book.quotas()), [&](const std::string& name) {
+    return name != "pods" && name != "count/pods" && pods->owns(name);
+  });
 }
 
-// The overhead of a RuntimeClass is not counted if no file has the class.
-void DoubtOverheads(const inspect::Expansion& expansion, const inspect::Defaults& defaults,
-                    const std::vector<quota::Quota>& quotas, Checked& checked) {
-  const bool limited = std::ranges::any_of(quotas, [](const quota::Quota& quota) {
-    return std::ranges::any_of(quota.hard,
-                               [](const auto& limit) { return IsComputeName(limit.first); });
-  });
-  if (!limited) return;
+// Adds the RuntimeClasses of new pods that no file has: their overhead is not counted.
+void AddMissingClasses(const inspect::Expansion& expansion, const inspect::Defaults& defaults,
+                       std::set<std::string>& missing) {
   for (const inspect::Piece& piece : expansion.pieces) {
     if (api::Kind(piece.object) != "Pod") continue;
     const std::string_view name = piece.object.StringAt({"spec", "runtimeClassName"});
-    if (name.empty() || defaults.overheads.contains(name)) continue;
-    std::string doubt =
-        "the overhead of RuntimeClass " + std::string(name) + ", which is not in the files";
-    if (!base::IsOneOf(doubt, checked.unknown)) checked.unknown.push_back(std::move(doubt));
+    if (!name.empty() && !defaults.overheads.contains(name)) missing.emplace(name);
   }
 }
 
+// `missing`: as for AddMissingClasses().
 base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, inspect::Forest& forest,
-                              base::WallTime now, Checked& checked) {
+                              base::WallTime now, Checked& checked,
+                              std::set<std::string>& missing) {
   const std::vector<Manifest>& manifests = inputs.manifests[ns];
   Books books;
   OpenBooks(inputs, ns, manifests, forest.ReachOf(&inputs.labels[ns]), books);
@@ -157,6 +151,7 @@ base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, insp
     if (!added) return added.error();
   }
   LimitRangeOrder limit_ranges(inputs.LimitRangesOf(ns), manifests);
+  const bool overheads = CountOverheads(core);
   for (const Manifest& manifest : manifests) {
     auto set = limit_ranges.SetFor(manifest.object, surroundings.defaults);
     if (!set) return set.error().Wrap(manifest.where);
@@ -164,7 +159,7 @@ base::Result<void> CheckSpace(OfflineInputs& inputs, const std::string& ns, insp
     if (!begun) return begun.error();
     auto expansion = inspect::Expand(manifest.object, surroundings);
     if (!expansion) return expansion.error().Wrap(manifest.where);
-    DoubtOverheads(*expansion, surroundings.defaults, core.book.quotas(), checked);
+    if (overheads) AddMissingClasses(*expansion, surroundings.defaults, missing);
     auto added = books.Add(std::move(*expansion), now, checked);
     if (!added) return added.error().Wrap(manifest.where);
   }
@@ -220,9 +215,14 @@ base::Result<Checked> CheckFiles(const Options& options, Terminal& terminal, bas
   inspect::Forest forest(std::move(inputs->cluster_quotas));
   WarnOfLimitRanges(options, *inputs, terminal);
   Checked checked{.unknown = inputs->doubts};
+  std::set<std::string> missing;
   for (const auto& [ns, manifests] : inputs->manifests) {
-    auto added = CheckSpace(*inputs, ns, forest, now, checked);
+    auto added = CheckSpace(*inputs, ns, forest, now, checked, missing);
     if (!added) return added.error();
+  }
+  for (const std::string& name : missing) {
+    checked.unknown.push_back("the overhead of RuntimeClass " + name +
+                              ", which is not in the files");
   }
   DoubtHomeless(checked);
   NoteFlaws(forest, checked.notes);

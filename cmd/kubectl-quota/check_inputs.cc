@@ -185,8 +185,9 @@ base::Result<void> CheckNamespace(const Manifest& manifest, const Options& optio
 
 // Hooks of two phases may share a name: Helm deletes the one before it creates the other.
 void DropRepeated(std::vector<Manifest>& manifests) {
-  using Key = std::tuple<std::string, inspect::ObjectName, inspect::HelmPhase>;  // of a namespace
-  std::map<Key, std::size_t> later;  // positions in `kept`
+  using Key =
+      std::tuple<std::string, inspect::ObjectName, inspect::HelmPhase>;  // with the namespace
+  std::map<Key, std::size_t> later;                                      // positions in `kept`
   std::vector<Manifest> kept;
   for (auto manifest = manifests.rbegin(); manifest != manifests.rend(); ++manifest) {
     const bool named = !api::Name(manifest->object).empty();
