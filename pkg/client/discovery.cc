@@ -40,7 +40,7 @@ bool ConcernsServer(const Error& error) {
   return no_answer || error.Is(ErrorCode::kUnauthorized);
 }
 
-// `may_lack`: without an answer there are none.
+// `may_lack`: a 404 means that there are none. An aggregated API server has no core group.
 base::Task<Result<std::vector<GroupVersion>>> LegacyVersions(ApiClient& client, std::string path,
                                                              bool may_lack) {
   Result<json::Value> list = co_await DoJson(client, Get(path, kTimeout));

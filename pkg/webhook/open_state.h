@@ -18,8 +18,8 @@ class OpenState {
  public:
   // Sets the identity that holds the lease; "" if it is unknown.
   void SetLeader(std::string_view identity) { leader_ = identity; }
-  // Takes the stored object, the time, and the leader. Null: there is no object, so the state
-  // stays, but for a duration that is over: what an admin deletes in this state is not restored.
+  // Takes the stored object, and the time. Null: there is no object. The state then stays until its
+  // duration is over, because what an admin deletes in this state is not restored.
   void Update(base::TimePoint now, const json::Value* live);
 
   [[nodiscard]] bool IsOpen() const { return broken_ || !counting_.empty(); }
@@ -29,8 +29,9 @@ class OpenState {
   [[nodiscard]] std::optional<base::TimePoint> EndsAt() const {
     return broken_ ? until_ : std::nullopt;
   }
-  // True if the glass is whole, and an annotation says a duration still. Then both annotations must
-  // go: a daemon that sees them later would let everything pass again, or end the next opening.
+  // True if the glass is not broken, but kBreakGlassForAnnotation is still there. Both annotations
+  // must be removed then: a daemon that sees them later would let everything pass again, and a
+  // duration that is left would end the next opening.
   [[nodiscard]] bool IsOver() const { return !broken_ && !lasts_.empty(); }
 
  private:
