@@ -106,11 +106,12 @@ TEST_CASE("check: the stored hook of the last release makes room for the next on
     plugin.cluster.Serve(jobs, "Job");
     plugin.Put(jobs, job + ", status: {active: 2}}");
     const auto put = [&](const std::string& owner) {
+      const std::string rest = ", namespace: shop, ownerReferences: [{uid: " + owner +
+                               "}]}, spec: {" + requests + "}, status: {phase: Running}}";
       for (const char* name : {"m-1", "m-2"}) {
-        plugin.Put({"", "v1", "pods"},
-                   "{apiVersion: v1, kind: Pod, metadata: {name: " + std::string(name) +
-                       ", namespace: shop, ownerReferences: [{uid: " + owner + "}]}, spec: {" +
-                       requests + "}, status: {phase: Running}}");
+        std::string pod = "{apiVersion: v1, kind: Pod, metadata: {name: ";
+        pod.append(name).append(rest);
+        plugin.Put({"", "v1", "pods"}, pod);
       }
     };
     put("m");
