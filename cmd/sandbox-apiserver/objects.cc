@@ -190,7 +190,7 @@ ObjectPtr Objects::Stamped(const ResourceType& type, json::Value object) {
 }
 
 ObjectPtr Objects::Put(const TypePtr& type, json::Value object, const ObjectPtr& old) {
-  const ObjectPtr stored = Stamped(*type, std::move(object));
+  ObjectPtr stored = Stamped(*type, std::move(object));
   if (old != nullptr) Index(*type, *old, false);
   Index(*type, *stored, true);
   Collection& collection = CollectionOf(*type);
@@ -201,7 +201,7 @@ ObjectPtr Objects::Put(const TypePtr& type, json::Value object, const ObjectPtr&
 }
 
 ObjectPtr Objects::Remove(const TypePtr& type, json::Value last, const ObjectPtr& old) {
-  const ObjectPtr removed = Stamped(*type, std::move(last));
+  ObjectPtr removed = Stamped(*type, std::move(last));
   Index(*type, *old, false);
   Collection& collection = CollectionOf(*type);
   collection.objects.erase(KeyOf(*old));

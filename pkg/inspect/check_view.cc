@@ -295,7 +295,7 @@ std::string CheckVerdict(const Checked& checked) {
   std::string text;
   std::size_t lacking = 0;
   std::size_t told = 0;  // lines and warnings of quotas in mode Warn or Audit
-  std::size_t lines = 0;
+  std::int64_t lines = 0;
   std::set<std::string> refused;
   for (const CheckedSpace& space : checked.spaces) {
     for (const Objection& objection : space.book.objections()) {

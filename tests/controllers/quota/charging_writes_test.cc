@@ -246,7 +246,7 @@ TEST_CASE("charging: a reservation that is given up is taken back, even if write
   const auto fails = [&](const client::ApiRequest& request) {
     return request.verb == "PATCH" && failures > 0 && failures-- > 0;
   };
-  const auto with = [&](base::Error error) {
+  const auto with = [&](const base::Error& error) {
     return [&fails, error](const client::ApiRequest& request) -> std::optional<base::Error> {
       return fails(request) ? std::optional(error) : std::nullopt;
     };

@@ -378,7 +378,7 @@ QuotaTree::Change Mutate(Random& random, QuotaTree& tree, Naive& naive) {
       const std::string amount = std::to_string(random.Below(5));
       naive.quotas[quota] =
           Make(quota, random.Of(selectors), random.Of(parents), {{"cpu", "5"}}, {{"cpu", amount}});
-      const QuotaTree::Change change = tree.PutQuota(naive.quotas[quota]);
+      QuotaTree::Change change = tree.PutQuota(naive.quotas[quota]);
       naive.promised[quota] = List({{"cpu", std::to_string(1 + random.Below(5))}});
       const std::string_view parent = tree.SetPromised(quota, naive.promised[quota]);
       if (!parent.empty()) REQUIRE(parent == naive.Up(quota));
