@@ -35,7 +35,7 @@ bool TellsOfRights(const Error& error) {
 
 void Trouble::OnFailure(const Error& error) {
   const bool same = state_.trouble && state_.trouble->code == error.code;
-  const bool said = !said_[error.code].Meet("", clock_.Now());
+  const bool said = !said_.Meet(base::ToString(error.code), clock_.Now());
   if (!state_.trouble) failing_since_ = clock_.Now();
   ++state_.failures;
   ++failures_in_a_row_;
@@ -58,7 +58,7 @@ void Trouble::OnProgress() {
   CHECK_GT(failures_in_a_row_, 0U) << resource_ << " is in trouble without a failure";
   state_.trouble.reset();
   state_.forbidden = false;
-  said_.clear();
+  said_.Solve();
   if (metrics_ != nullptr) metrics_->SetFailing(false);
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - failing_since_);

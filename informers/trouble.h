@@ -4,7 +4,6 @@
 // arguments must outlive it.
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -38,7 +37,7 @@ class Trouble {
   CollectionSink& sink_;
   base::TimePoint failing_since_{};
   std::uint64_t failures_in_a_row_ = 0;
-  std::map<base::ErrorCode, base::Reminder> said_;  // by code, since the trouble began
+  base::Reminder said_;
 };
 
 }  // namespace informers

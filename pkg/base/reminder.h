@@ -1,13 +1,17 @@
 #pragma once
 
-// Says when to log a problem that is met again and again: when it begins, when it changes, and
-// every five minutes while it lasts. So the log of the last hour tells why, also after a rotation.
-// Single-threaded.
+// Says when to log problems that are met again and again: each when it is first met, and every five
+// minutes while it is. So the log of the last hour tells why, also after a rotation. Problems that
+// alternate, or whose text is another each time, are not logged more often: at most eight lines
+// come in five minutes. Single-threaded.
 
+#include <algorithm>
 #include <chrono>
-#include <string>
+#include <cstddef>
+#include <functional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "pkg/base/clock.h"
 
@@ -16,23 +20,33 @@ namespace base {
 class Reminder {
  public:
   static constexpr std::chrono::minutes kAgain{5};
+  static constexpr std::size_t kMost = 8;
 
   // The problem was met. `problem` tells it from others. Returns true if it has to be logged.
   bool Meet(std::string_view problem, TimePoint now) {
-    if (met_ && problem_ == problem && now < again_) return false;
     met_ = true;
-    problem_ = problem;
-    again_ = now + kAgain;
+    std::erase_if(said_, [now](const Said& one) { return now >= one.again; });
+    const Said said{.problem = std::hash<std::string_view>()(problem), .again = now + kAgain};
+    const bool known = std::ranges::find(said_, said.problem, &Said::problem) != said_.end();
+    if (known || said_.size() == kMost) return false;
+    said_.push_back(said);
     return true;
   }
-  // The problem is solved. Returns true if there was one.
-  bool Solve() { return std::exchange(met_, false); }
+  // All problems are solved. Returns true if there were any.
+  bool Solve() {
+    said_.clear();
+    return std::exchange(met_, false);
+  }
   [[nodiscard]] bool met() const { return met_; }
 
  private:
+  struct Said {
+    std::size_t problem;  // its hash
+    TimePoint again;
+  };
+
   bool met_ = false;
-  std::string problem_;
-  TimePoint again_;
+  std::vector<Said> said_;
 };
 
 }  // namespace base

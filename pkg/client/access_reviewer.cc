@@ -140,7 +140,7 @@ base::Task<Result<void>> AccessReviewer::Review(std::string token, std::string p
   question = AccessReview(*user, path);
   const auto may = co_await Post(kAccessReviews.resource, std::move(question));
   if (!may) co_return may.error();
-  SayTrouble("");
+  LOG_IF(INFO, trouble_.Solve()) << "access to metrics can be reviewed again";
   if (IsTrue(*may, {"status", "allowed"})) co_return Result<void>();
   // The cache has a bound of entries, so an entry has one of bytes.
   constexpr std::size_t kMaxName = 256;
@@ -161,7 +161,8 @@ base::Task<Result<json::Value>> AccessReviewer::Post(std::string kind, json::Val
   request.timeout = options_.timeout;
   auto answer = co_await DoJson(client_, std::move(request));
   if (answer || answer.error().Is(ErrorCode::kCancelled)) co_return answer;
-  SayTrouble(answer.error().message);
+  LOG_IF(WARNING, trouble_.Meet(answer.error().message, scheduler_.Now()))
+      << "access to metrics cannot be reviewed error=" << json::Quote(answer.error().message);
   co_return Refusal(ErrorCode::kUnavailable, "the API server could not review access to this");
 }
 
@@ -196,15 +197,6 @@ void AccessReviewer::Keep(const std::string& key, Remembered answer) {
   if (remembered_.size() <= options_.max_remembered) return;
   remembered_.erase(std::ranges::min_element(
       remembered_, {}, [](const auto& entry) { return entry.second.known_until; }));
-}
-
-void AccessReviewer::SayTrouble(const std::string& trouble) {
-  if (std::exchange(trouble_, trouble) == trouble) return;
-  if (trouble.empty()) {
-    LOG(INFO) << "access to metrics can be reviewed again";
-  } else {
-    LOG(WARNING) << "access to metrics cannot be reviewed error=" << json::Quote(trouble);
-  }
 }
 
 }  // namespace client

@@ -24,6 +24,7 @@
 
 #include "pkg/base/asio.h"
 #include "pkg/base/error.h"
+#include "pkg/base/reminder.h"
 #include "pkg/base/scheduler.h"
 #include "pkg/client/api_client.h"
 #include "pkg/client/stranger_budget.h"
@@ -71,7 +72,6 @@ class AccessReviewer {
   base::Task<base::Result<json::Value>> Post(std::string kind, json::Value review);
   void Remember(const std::string& key, const base::Result<void>& verdict);
   void Keep(const std::string& key, Remembered answer);
-  void SayTrouble(const std::string& trouble);
 
   ApiClient& client_;
   base::Scheduler& scheduler_;
@@ -83,7 +83,7 @@ class AccessReviewer {
   StrangerBudget budget_;
   std::size_t under_way_ = 0;
   std::size_t known_under_way_ = 0;
-  std::string trouble_;  // logged last
+  base::Reminder trouble_;  // of our own requests
 };
 
 }  // namespace client

@@ -19,8 +19,8 @@ using base::Result;
 constexpr std::chrono::seconds kPluginTimeout{60};
 // A user may have to find a phone, or to log in on a page.
 constexpr std::chrono::hours kUserTimeout{1};
-constexpr std::chrono::seconds kKeepExpired{10};
-constexpr std::chrono::seconds kBetweenRunsAhead{10};
+// So a plugin does not run for each request.
+constexpr std::chrono::seconds kBetweenRuns{10};
 
 std::string Bearer(const std::string& token) { return token.empty() ? "" : "Bearer " + token; }
 
@@ -63,13 +63,14 @@ bool ExecCredentials::Usable() const {
 }
 
 bool ExecCredentials::IsDueAhead() const {
-  if (!credential_.expiration || scheduler_.Now() - launched_ < kBetweenRunsAhead) return false;
+  if (!credential_.expiration || scheduler_.Now() - launched_ < kBetweenRuns) return false;
   const auto left = *credential_.expiration - scheduler_.WallNow();
   return left > left.zero() && left <= ahead_;
 }
 
 base::Task<Result<Credential>> ExecCredentials::Get(base::TimePoint deadline) {
   while (!Usable()) {
+    if (!flight_ && failure_ && scheduler_.Now() < failed_until_) co_return *failure_;
     if (!flight_) Launch();
     const Result<void> refreshed = co_await WaitFor(flight_, deadline);
     if (!refreshed) co_return refreshed.error();
@@ -84,8 +85,10 @@ base::Task<Result<Credential>> ExecCredentials::Get(base::TimePoint deadline) {
 bool ExecCredentials::Reject(std::uint64_t generation) {
   // A late rejection of an older credential: the current one was not rejected.
   if (generation != generation_) return true;
+  const base::TimePoint now = scheduler_.Now();
   // The plugin has just given it, and would give the same again.
-  if (scheduler_.Now() < kept_until_) return false;
+  if (now < kept_until_ || now < no_rejection_until_) return false;
+  no_rejection_until_ = now + kBetweenRuns;
   known_ = false;
   return true;
 }
@@ -105,11 +108,11 @@ void ExecCredentials::Launch() {
 
 base::Task<void> ExecCredentials::RunOnce() {
   Result<ExecCredential> fresh = co_await run_();
-  if (fresh) {
-    Land(Accept(std::move(*fresh)));
-  } else {
-    Land(fresh.error());
-  }
+  const Result<void> accepted = fresh ? Accept(std::move(*fresh)) : fresh.error();
+  failure_.reset();
+  if (!accepted) failure_ = accepted.error();
+  failed_until_ = scheduler_.Now() + kBetweenRuns;
+  Land(accepted);
 }
 
 void ExecCredentials::Land(Result<void> result) {
@@ -143,7 +146,7 @@ Result<void> ExecCredentials::Accept(ExecCredential fresh) {
       << "the exec credential plugin gave a credential that has expired by our clock; it is used "
          "expiration="
       << api::FormatTime(*fresh.expiration);
-  kept_until_ = expired ? scheduler_.Now() + kKeepExpired : base::TimePoint();
+  kept_until_ = expired ? scheduler_.Now() + kBetweenRuns : base::TimePoint();
   credential_ = std::move(fresh);
   known_ = true;
   ++generation_;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,8 +70,9 @@ class TokenFileCredentials final : public CredentialSource {
 // cancellation, so that a slow plugin serves later callers. Less than `ahead` before the expiry, a
 // caller starts the plugin and does not wait for it, at most every ten seconds. A credential that
 // has expired when the plugin gives it is used all the same, for ten seconds, because only the
-// server's clock counts; then the plugin runs again, not for each request. REQUIRES on destruction:
-// no plugin runs, as after Close().
+// server's clock counts. The plugin does not run for each request: the error of a run is the answer
+// to all callers of the next ten seconds, and of rejections within ten seconds only the first one
+// makes it run. REQUIRES on destruction: no plugin runs, as after Close().
 class ExecCredentials final : public CredentialSource {
  public:
   using Runner = std::function<base::Task<base::Result<ExecCredential>>()>;
@@ -100,8 +102,11 @@ class ExecCredentials final : public CredentialSource {
   TlsMaterial& tls_;
   Runner run_;
   std::chrono::seconds ahead_;
-  std::shared_ptr<Flight> flight_;  // set while the plugin runs
-  base::TimePoint launched_;        // when it last began
+  std::shared_ptr<Flight> flight_;      // set while the plugin runs
+  base::TimePoint launched_;            // when it last began
+  std::optional<base::Error> failure_;  // of its last run
+  base::TimePoint failed_until_;        // until then that answers all callers
+  base::TimePoint no_rejection_until_;  // until then a rejection changes nothing
   bool known_ = false;
   ExecCredential credential_;
   // Until when a credential that had expired on arrival is used; in the past for others.

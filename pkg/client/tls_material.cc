@@ -63,10 +63,14 @@ void TlsMaterial::Reread(base::TimePoint now) {
   // Also after a failure, so that an unreadable file is not read again for every request.
   read_ = now;
   // Each by itself: a broken bundle must not keep an old client certificate in use.
+  bool all = true;
   for (const base::Result<void>& done : {RereadRoots(), RereadClientCertificate()}) {
     if (done) continue;
-    LOG(WARNING) << "keeping the last certificates error=" << json::Quote(done.error().message);
+    all = false;
+    LOG_IF(WARNING, unreadable_.Meet(done.error().message, now))
+        << "keeping the last certificates error=" << json::Quote(done.error().message);
   }
+  if (all) unreadable_.Solve();
 }
 
 base::Result<void> TlsMaterial::RereadRoots() {

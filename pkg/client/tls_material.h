@@ -12,6 +12,7 @@
 
 #include "pkg/base/clock.h"
 #include "pkg/base/error.h"
+#include "pkg/base/reminder.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/http/client.h"
 
@@ -48,6 +49,7 @@ class TlsMaterial {
   std::string cert_file_;
   std::string key_file_;
   base::TimePoint read_;  // when the files were last read
+  base::Reminder unreadable_;
   std::uint64_t generation_ = 0;
 };
 

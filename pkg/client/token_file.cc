@@ -34,8 +34,12 @@ base::Result<std::string> TokenFile::Get(base::TimePoint now) {
   if (!fresh && token_.empty()) return fresh;
   due_ = now + kRereadToken;
   if (!fresh) {
-    LOG(WARNING) << "keeping the last token error=" << json::Quote(fresh.error().message);
-  } else if (*fresh != token_) {
+    LOG_IF(WARNING, unreadable_.Meet(fresh.error().message, now))
+        << "keeping the last token error=" << json::Quote(fresh.error().message);
+    return token_;
+  }
+  LOG_IF(INFO, unreadable_.Solve()) << "the token can be read again file=" << json::Quote(path_);
+  if (*fresh != token_) {
     token_ = std::move(*fresh);
     ++generation_;
   }

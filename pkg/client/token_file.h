@@ -10,6 +10,7 @@
 
 #include "pkg/base/clock.h"
 #include "pkg/base/error.h"
+#include "pkg/base/reminder.h"
 
 namespace client {
 
@@ -30,6 +31,7 @@ class TokenFile {
   std::string token_;
   std::uint64_t generation_ = 0;
   std::optional<base::TimePoint> due_;  // when to read the file again; nullopt: now
+  base::Reminder unreadable_;
 };
 
 }  // namespace client

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <string>
+
 namespace reminder_test {
 
 using namespace std::chrono_literals;
@@ -18,6 +20,29 @@ TEST_CASE("reminder: a problem is logged when it begins, changes, and every five
   CHECK(logged == 3);
   CHECK(reminder.Meet("503", clock.Now()));
   CHECK_FALSE(reminder.Meet("503", clock.Now()));
+}
+
+TEST_CASE("reminder: problems that alternate are each logged every five minutes", "[base]") {
+  base::ManualClock clock;
+  base::Reminder reminder;
+  int logged = 0;
+  for (int i = 0; i < 15 * 60; ++i) {
+    if (reminder.Meet(i % 2 == 0 ? "403" : "503", clock.Now())) ++logged;
+    clock.Advance(1s);
+  }
+  CHECK(logged == 6);
+}
+
+TEST_CASE("reminder: problems whose text is always another are eight lines in five minutes",
+          "[base]") {
+  base::ManualClock clock;
+  base::Reminder reminder;
+  int logged = 0;
+  for (int i = 0; i < 15 * 60; ++i) {
+    if (reminder.Meet("port " + std::to_string(i), clock.Now())) ++logged;
+    clock.Advance(1s);
+  }
+  CHECK(logged == 3 * 8);
 }
 
 TEST_CASE("reminder: a problem that comes back is new", "[base]") {

@@ -151,6 +151,18 @@ TEST_CASE("access reviewer: a lasting failure is logged once", "[client]") {
   CHECK(log.With("cannot be reviewed").size() == 1);
 }
 
+TEST_CASE("access reviewer: failures whose texts differ do not fill the log", "[client]") {
+  const fake::CapturedLog log;
+  Fixture f;
+  for (int i = 0; i < 100; ++i) {
+    f.api.OnDo(fake::Answer::Refuse(
+        base::Error{.code = ErrorCode::kUnavailable, .message = "port " + std::to_string(i)}));
+    CHECK(f.Ask() == "Unavailable");
+    f.scheduler.RunFor(2s);
+  }
+  CHECK(log.With("cannot be reviewed").size() == 8);
+}
+
 TEST_CASE("access reviewer: only a few reviews run at once", "[client]") {
   Fixture f;
   f.options.max_under_way = 2;

@@ -39,6 +39,26 @@ TEST_CASE("token file: the last good token is used while the file cannot be read
   CHECK(file.generation() == 1);
 }
 
+TEST_CASE("token file: one that cannot be read is not logged for each rejection", "[client]") {
+  const TempFolder folder;
+  const fake::CapturedLog log;
+  base::ManualClock clock;
+  const std::string path = folder.Write("token", "one");
+  TokenFile file(path, "");
+  CHECK(file.Get(clock.Now()));
+  std::filesystem::remove(path);
+  for (int i = 0; i < 400; ++i) {
+    file.Expire();
+    CHECK(file.Get(clock.Now()).value() == "one");
+    clock.Advance(1s);
+  }
+  CHECK(log.With("keeping the last token").size() == 2);
+  folder.Write("token", "two");
+  file.Expire();
+  CHECK(file.Get(clock.Now()).value() == "two");
+  CHECK(log.With("the token can be read again").size() == 1);
+}
+
 TEST_CASE("token file: without any good token an error says why", "[client]") {
   const TempFolder folder;
   base::ManualClock clock;
@@ -179,6 +199,43 @@ TEST_CASE("exec credentials: the plugin runs again only after expiry or refusal"
     CHECK(get());
     CHECK(plugin.runs == 2);
   }
+}
+
+TEST_CASE("exec credentials: a plugin that fails does not run for each request", "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture);
+  plugin.answer = base::Error{.code = base::ErrorCode::kUnauthorized, .message = "no ticket"};
+  const auto get = [&] {
+    const Running<base::Result<Credential>> running(fixture.io, [&plugin] { return plugin.Get(); });
+    fixture.scheduler.RunFor(1s);
+    return running.value();
+  };
+  CHECK(get().error().message == "no ticket");
+  for (int i = 0; i < 9; ++i) CHECK(get().error().message == "no ticket");
+  CHECK(plugin.runs == 1);
+  plugin.answer = ExecCredential{.token = "later"};
+  fixture.scheduler.RunFor(1s);
+  CHECK(get()->authorization == "Bearer later");
+  CHECK(plugin.runs == 2);
+}
+
+TEST_CASE(
+    "exec credentials: a server that rejects each credential does not run the plugin for each",
+    "[client]") {
+  Fixture fixture;
+  Plugin plugin(fixture);
+  const auto get = [&] {
+    const Running<base::Result<Credential>> running(fixture.io, [&plugin] { return plugin.Get(); });
+    fixture.scheduler.RunFor(1s);
+    return running.value();
+  };
+  CHECK(plugin.source.Reject(get()->generation));
+  for (int i = 0; i < 9; ++i) CHECK_FALSE(plugin.source.Reject(get()->generation));
+  CHECK(plugin.runs == 2);
+  fixture.scheduler.RunFor(1s);
+  CHECK(plugin.source.Reject(get()->generation));
+  CHECK(get());
+  CHECK(plugin.runs == 3);
 }
 
 TEST_CASE("exec credentials: in the last minute the plugin runs while the credential is used",
