@@ -62,10 +62,11 @@ base::Task<void> WebhookKeeper::Run() {
   watching.Spawn("webhook configuration", [this] { return reflector_->Run(); });
   while (!co_await base::Stopping()) {
     Advance();
-    if (Due()) {
+    const base::TimePoint writes_at = WritesAt();
+    if (writes_at <= scheduler_.Now()) {
       co_await Write();
     } else {
-      co_await alarm_->WaitUntil(NextLook());
+      co_await alarm_->WaitUntil(std::min(writes_at, NextLook()));
     }
   }
   co_await base::IgnoreCancellation();
@@ -146,33 +147,46 @@ bool WebhookKeeper::IsTrusted(const std::string& chain_pem, std::string* why) co
   return false;
 }
 
+void WebhookKeeper::BeginList() {
+  listing_ = true;
+  listed_ = false;
+  written_ = false;
+  ahead_ = false;
+}
+
+// A list is true even if it is older, because the server may have been restored. But what we have
+// stored since the list was requested may be newer than the list.
 void WebhookKeeper::Upsert(const json::Value& object) {
   if (object.StringAt({"metadata", "name"}) != plan_.name()) return;
   listed_ = true;
-  TakeLive(&object);
+  TakeLive(&object, listing_ && !written_);
+  if (api::ResourceVersion(object) == LiveVersion()) ahead_ = false;
 }
 
 void WebhookKeeper::Remove(const json::Value& object) {
-  if (object.StringAt({"metadata", "name"}) == plan_.name()) TakeLive(nullptr);
+  if (object.StringAt({"metadata", "name"}) != plan_.name()) return;
+  ahead_ = false;
+  TakeLive(nullptr, true);
 }
 
 void WebhookKeeper::EndList() {
-  if (!listed_) TakeLive(nullptr);
+  listing_ = false;
+  if (!listed_ && !written_) TakeLive(nullptr, true);
 }
 
 void WebhookKeeper::LearnLeader() {
   if (options_.leader) plan_.SetLeader(options_.leader());
 }
 
-void WebhookKeeper::TakeLive(const json::Value* live) {
+void WebhookKeeper::TakeLive(const json::Value* live, bool true_if_older) {
   LearnLeader();
   // Only a change of a correct object is somebody's. Otherwise a write of our own is still due.
   const bool was_right = plan_.IsRight();
   const base::TimePoint now = scheduler_.Now();
-  plan_.OnLive(now, live);
+  plan_.OnLive(now, live, true_if_older);
   verified_ = {};
   if (std::exchange(raced_, false)) not_before_ = now;  // this is what the first writer stored
-  if (was_right && plan_.Next()) OnForeignChange();
+  if (was_right && plan_.Next() && !leaving_) OnForeignChange();
   // Beside the CA of another daemon, something that cannot wait was changed meanwhile.
   const bool urgent = slow_repair_ && plan_.Next() && !plan_.HasOtherDaemonsCa();
   if (urgent) Repair(now);
@@ -307,15 +321,14 @@ std::string WebhookKeeper::LiveVersion() const {
   return plan_.live() == nullptr ? "" : std::string(api::ResourceVersion(*plan_.live()));
 }
 
-bool WebhookKeeper::Due() const {
-  if (leaving_) return false;
-  return std::max(not_before_, repair_at_) <= scheduler_.Now() && plan_.Next().has_value();
+base::TimePoint WebhookKeeper::WritesAt() const {
+  if (leaving_ || !plan_.Next()) return base::TimePoint::max();
+  return std::max(not_before_, repair_at_);
 }
 
 base::TimePoint WebhookKeeper::NextLook() const {
   base::TimePoint next = scheduler_.Now() + kLongestWait;
   if (const auto deadline = plan_.NextDeadline()) next = std::min(next, *deadline);
-  if (plan_.Next()) next = std::min(next, std::max(not_before_, repair_at_));
   if (plan_.IsOpen() && options_.leader) {
     next = std::min(next, scheduler_.Now() + kLookForLeader);
   }
@@ -363,7 +376,11 @@ void WebhookKeeper::OnWritten(const json::Value& stored, bool created) {
                         << " name=" << plan_.name();
   // The watch may be ahead of the answer: since then the object may have been deleted, or replaced.
   const std::string& shown = reflector_->state().resource_version;
-  if (!api::ReachesVersion(shown, api::ResourceVersion(stored))) plan_.OnLive(now, &stored);
+  written_ = true;
+  if (!api::ReachesVersion(shown, api::ResourceVersion(stored))) {
+    plan_.OnLive(now, &stored);
+    ahead_ = true;
+  }
   if (plan_.IsDesired(stored)) {
     retry_.Reset();  // if somebody has changed it since, that is a change to repair
   } else {

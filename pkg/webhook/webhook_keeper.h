@@ -114,21 +114,23 @@ class WebhookKeeper final : public informers::CollectionSink {
   // everybody may ask for it (readiness).
   [[nodiscard]] bool IsTrusted(const std::string& chain_pem, std::string* why) const;
 
-  void BeginList() override { listed_ = false; }
+  void BeginList() override;
   void Upsert(const json::Value& object) override;
   void Remove(const json::Value& object) override;
   void EndList() override;
+  [[nodiscard]] bool IsAhead() const override { return ahead_; }
 
  private:
   void LearnLeader();
-  void TakeLive(const json::Value* live);
+  void TakeLive(const json::Value* live, bool true_if_older);
   void OnForeignChange();
   void Repair(base::TimePoint now);
   void OnWish();
   void Advance();
   void NoticeAnswers();
   [[nodiscard]] std::string LiveVersion() const;
-  [[nodiscard]] bool Due() const;
+  // When the next write is due; the end of time: none is.
+  [[nodiscard]] base::TimePoint WritesAt() const;
   [[nodiscard]] base::TimePoint NextLook() const;
   base::Task<void> Write();
   base::Task<bool> FindOwner();
@@ -171,7 +173,10 @@ class WebhookKeeper final : public informers::CollectionSink {
   bool said_open_ = false;
   bool has_owner_ = false;  // the object has, or had, an owner
   bool leaving_ = false;
-  bool listed_ = false;  // the object was in the list since BeginList()
+  bool listing_ = false;
+  bool listed_ = false;   // the object was in the list since BeginList()
+  bool written_ = false;  // by us since then: the list may be older
+  bool ahead_ = false;    // we have stored a version that the watch has not shown yet
   std::function<bool()> answers_;
   std::optional<base::TimePoint> answers_since_;
 };

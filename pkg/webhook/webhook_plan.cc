@@ -103,8 +103,8 @@ void WebhookPlan::SetCaBundle(base::TimePoint now, std::string pem) {
   if (known_) AdoptLive(now);
 }
 
-void WebhookPlan::OnLive(base::TimePoint now, const json::Value* live) {
-  if (live != nullptr && live_ && IsOlder(*live, *live_)) return;
+void WebhookPlan::OnLive(base::TimePoint now, const json::Value* live, bool true_if_older) {
+  if (live != nullptr && live_ && !true_if_older && IsOlder(*live, *live_)) return;
   known_ = true;
   live_.reset();
   if (live != nullptr) live_ = *live;

@@ -53,8 +53,9 @@ class WebhookPlan {
                  const std::vector<GuardedResource>& wanted);
   void SetCaBundle(base::TimePoint now, std::string pem);
   // Takes the object that the API server returned; null: there is none. An older version than the
-  // known one is ignored.
-  void OnLive(base::TimePoint now, const json::Value* live);
+  // known one is ignored, unless it is `true_if_older`: the server was restored to an earlier
+  // state.
+  void OnLive(base::TimePoint now, const json::Value* live, bool true_if_older = false);
   // After WaitToBegin(), the first rules are written only after Begin(). If the object has rules
   // already, this changes nothing.
   void WaitToBegin() { waits_to_begin_ = true; }

@@ -7,6 +7,7 @@
 #include "pkg/base/task_group.h"
 #include "pkg/webhook/certificate_keyring.h"
 #include "pkg/webhook/stored_configuration.h"
+#include "tests/fake/captured_log.h"
 #include "tests/fake/fake_cluster.h"
 #include "tests/pkg/webhook/webhook_testing.h"
 
@@ -458,6 +459,65 @@ TEST_CASE_METHOD(KeeperFixture,
   cluster.Delete(kWebhookConfigurations, "", kName);
   scheduler.RunFor(5s);
   CHECK(keeper.Stored("core", kSecrets, "team-a"));
+}
+
+TEST_CASE_METHOD(
+    KeeperFixture,
+    "webhook keeper: a server that was restored to an earlier state gets its rules again",
+    "[admission]") {
+  WebhookKeeper& keeper = Settled({In(Counted("secrets"), {"a"})});
+  cluster.Backup();
+  const bool shown = GENERATE(true, false);
+  if (!shown) cluster.Hold(kWebhookConfigurations);  // the watch is at the version of the backup
+  const std::vector<GuardedResource> wanted = {In(Counted("secrets"), {"a", "b"})};
+  keeper.SetWanted("core", wanted);
+  scheduler.RunFor(2s);
+  REQUIRE(Guards() == wanted);
+  REQUIRE(keeper.Stored("core", kSecrets, "b"));
+  cluster.fault = [](const client::ApiRequest&) {
+    return std::optional(base::Error{.code = base::ErrorCode::kUnavailable, .message = "away"});
+  };
+  cluster.PutBack();
+  REQUIRE(Guards() != wanted);
+  scheduler.RunFor(5s);
+  cluster.ForgetFunctions();
+  cluster.Release(kWebhookConfigurations);
+  scheduler.RunFor(1min);
+  CHECK(Guards() == wanted);
+  scheduler.RunFor(2s);
+  CHECK(Why(keeper).empty());
+  CHECK(keeper.Stored("core", kSecrets, "b"));
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: a list that began before a write changes nothing",
+                 "[admission]") {
+  WebhookKeeper& keeper = Settled({Counted("secrets")});
+  const json::Value before = *Live();
+  cluster.Hold(kWebhookConfigurations);
+  keeper.BeginList();
+  keeper.SetWanted("core", {Counted("secrets"), Pods()});
+  scheduler.RunFor(2s);
+  const int writes = server.writes;
+  const bool listed = GENERATE(true, false);
+  if (listed) keeper.Upsert(before);
+  keeper.EndList();
+  cluster.Release(kWebhookConfigurations);
+  scheduler.RunFor(1min);
+  CHECK(server.writes == writes);
+  CHECK(Guards().size() == 2);
+  CHECK(Why(keeper).empty());
+}
+
+TEST_CASE_METHOD(KeeperFixture, "webhook keeper: one that leaves its installation does nothing",
+                 "[admission]") {
+  const fake::CapturedLog log;
+  WebhookKeeper& keeper = Settled({Counted("secrets")});
+  const int writes = server.writes;
+  keeper.Leave();
+  cluster.Delete(kWebhookConfigurations, "", kName);
+  scheduler.RunFor(5s);  // would not end if the keeper did not wait
+  CHECK(server.writes == writes);
+  CHECK(log.With("is repaired").empty());
 }
 
 TEST_CASE_METHOD(KeeperFixture, "webhook keeper: objects of other names do not matter",
