@@ -214,13 +214,11 @@ bool ClassTracker::IsCurrent(const Wanted& wanted) {
   return wanted.watch->evaluator().revision == wanted.evaluator->revision;
 }
 
-// True if the watch reads for a former evaluator, or the server does not serve what it reads, or
-// serves it in another version only.
+// True if the watch reads for a former evaluator, or the server does not serve what it reads.
+// Discovery alone may be wrong for a while after the start of a server.
 bool ClassTracker::MustStop(const Wanted& wanted) const {
   if (!IsCurrent(wanted)) return true;
-  const api::GroupVersionResource& resource = wanted.watch->resource();
-  return served_.IsAbsent(resource.WithoutVersion(), ResourceScope::kCluster) ||
-         (!served_.HasVersion(resource) && ServedFor(*wanted.evaluator->classes));
+  return wanted.watch->IsRefused() && served_.LacksVersion(wanted.watch->resource());
 }
 
 base::Task<void> ClassTracker::StopUnneeded() {

@@ -98,10 +98,10 @@ void ResourceTracker::NoteUnserved() {
   listener_.OnResourceStates(unserved);
 }
 
+// Discovery alone may be wrong for a while after the start of a server.
 bool ResourceTracker::MustStop(const Wanted& wanted) const {
-  if (served_.IsAbsent(wanted.evaluator->resource) || wanted.current() == nullptr) return true;
-  return !served_.HasVersion(wanted.tracked->resource()) &&
-         ServedFor(wanted.tracked->evaluator()).has_value();
+  if (wanted.current() == nullptr) return true;
+  return wanted.tracked->IsRefused() && served_.LacksVersion(wanted.tracked->resource());
 }
 
 // A resource that others use keeps nothing of ours. It must be released then.

@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "pkg/client/server_version.h"
 #include "pkg/json/value.h"
@@ -50,41 +51,49 @@ base::Task<base::Result<void>> ServedResources::Look() {
 }
 
 void ServedResources::Take(const client::Discovered& found) {
-  std::set<std::string> failed;
-  for (const client::GroupVersion& version : found.failed) failed.insert(version.group);
+  const bool first = generation_ == 0;
+  Moment now{.began = scheduler_.Now()};
+  for (const client::GroupVersion& version : found.failed) now.failed_groups.insert(version.group);
+  SayFailed(now.failed_groups);
+  failed_groups_ = now.failed_groups;
   const auto before = served_;
-  // A group that failed keeps its last known state.
-  std::erase_if(served_, [&](const auto& entry) { return !failed.contains(entry.first.group); });
-  std::erase_if(known_.versions, [&](const auto& gvr) { return !failed.contains(gvr.group); });
   for (const client::ApiResource& resource : found.resources) {
     if (!resource.Has("list") || !resource.Has("watch")) continue;
-    known_.versions.insert(resource.gvr);
+    now.versions.insert(resource.gvr);
     if (!resource.preferred) continue;
     const auto scope = resource.namespaced ? ResourceScope::kNamespaced : ResourceScope::kCluster;
     served_.insert_or_assign(resource.gvr.WithoutVersion(),
                              Served{resource.gvr, scope, resource.kind});
   }
-  SayFailed(failed);
-  known_.failed_groups = std::move(failed);
-  known_.began = scheduler_.Now();
+  Remember(std::move(now));
+  std::erase_if(served_, [this](const auto& entry) { return !HasVersion(entry.second.preferred); });
+  if (first || served_ != before) ++generation_;
+}
+
+void ServedResources::Remember(Moment now) {
+  // A group that failed keeps its last known state.
+  std::ranges::copy_if(
+      known_, std::inserter(now.versions, now.versions.end()),
+      [&](const api::GroupVersionResource& gvr) { return now.failed_groups.contains(gvr.group); });
   const bool first = generation_ == 0;
-  if (!first && known_.began - last_.began < kMoment) {
-    last_.versions.insert(known_.versions.begin(), known_.versions.end());
-    last_.failed_groups.insert(known_.failed_groups.begin(), known_.failed_groups.end());
+  if (!first && now.began - last_.began < kMoment) {
+    last_.versions.merge(now.versions);
+    last_.failed_groups.merge(now.failed_groups);
   } else {
     if (!first) before_ = std::move(last_);
-    last_ = known_;
+    last_ = std::move(now);
   }
-  if (first || served_ != before) ++generation_;
+  known_ = last_.versions;
+  if (before_) known_.insert(before_->versions.begin(), before_->versions.end());
 }
 
 void ServedResources::SayFailed(const std::set<std::string>& failed) const {
   for (const std::string& group : failed) {
-    if (known_.failed_groups.contains(group)) continue;
+    if (failed_groups_.contains(group)) continue;
     LOG(WARNING) << "discovery of an API group failed; using its last known resources group="
                  << group;
   }
-  for (const std::string& group : known_.failed_groups) {
+  for (const std::string& group : failed_groups_) {
     if (!failed.contains(group)) LOG(INFO) << "the API group answers again group=" << group;
   }
 }
@@ -138,8 +147,8 @@ std::vector<std::string> ServedResources::VersionsOf(const api::GroupResource& r
   if (!preferred) return {};
   std::vector<std::string> versions{preferred->version};
   const api::GroupVersionResource first{.group = resource.group, .version = "", .resource = ""};
-  for (auto at = known_.versions.lower_bound(first);
-       at != known_.versions.end() && at->group == resource.group; ++at) {
+  for (auto at = known_.lower_bound(first); at != known_.end() && at->group == resource.group;
+       ++at) {
     if (at->resource == resource.resource && *at != *preferred) versions.push_back(at->version);
   }
   return versions;
@@ -151,12 +160,11 @@ std::string ServedResources::KindOf(const api::GroupResource& resource) const {
 }
 
 bool ServedResources::IsAbsent(const api::GroupResource& resource, ResourceScope scope) const {
-  return generation_ > 0 && !known_.failed_groups.contains(resource.group) &&
-         !Find(resource, scope);
+  return generation_ > 0 && !failed_groups_.contains(resource.group) && !Find(resource, scope);
 }
 
 bool ServedResources::IsUnknown(const api::GroupResource& resource, ResourceScope scope) const {
-  return generation_ > 0 && known_.failed_groups.contains(resource.group) && !Find(resource, scope);
+  return generation_ > 0 && failed_groups_.contains(resource.group) && !Find(resource, scope);
 }
 
 void ServedResources::ForEachKind(const std::function<void(const api::GroupResource& resource,
@@ -171,7 +179,7 @@ bool ServedResources::LacksVersion(const api::GroupVersionResource& resource) co
 }
 
 bool ServedResources::HasVersion(const api::GroupVersionResource& resource) const {
-  return known_.versions.contains(resource);
+  return known_.contains(resource);
 }
 
 }  // namespace controllers

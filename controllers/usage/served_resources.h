@@ -1,11 +1,14 @@
 #pragma once
 
-// What the API server serves, from the last discovery, and by which rules it counts
-// (pkg/quota/rules.h). Maps a group and resource to the version to watch.
+// What the API server serves, from discovery, and by which rules it counts (pkg/quota/rules.h).
+// Maps a group and resource to the version to watch.
 //
-// A group that did not answer keeps its last known state. A resource is absent only if a complete
-// answer lacks it (kubernetes v1.36.3, pkg/controller/resourcequota/resource_quota_controller.go).
+// A group that did not answer keeps its last known state. A resource is absent only if complete
+// answers lack it (kubernetes v1.36.3, pkg/controller/resourcequota/resource_quota_controller.go).
 // If a resource of such a group was never seen, it is neither served nor absent.
+//
+// What was served stays until two answers in a row lack it: one of several API servers, or one that
+// has just started, may not serve the kind of a CRD yet.
 //
 // While servers of two versions answer, as during an upgrade, the rules are those of the older one:
 // kube-controller-manager is upgraded after all of them. Which server answers is not ours to
@@ -62,7 +65,7 @@ class ServedResources {
       const api::GroupResource& resource, ResourceScope scope = ResourceScope::kNamespaced) const;
   // The kind of a resource that can be listed and watched; "" if it is not served.
   [[nodiscard]] std::string KindOf(const api::GroupResource& resource) const;
-  // True if a complete answer of the resource's group did not have it.
+  // True if the resource's group has answered completely, and the resource is not served.
   [[nodiscard]] bool IsAbsent(const api::GroupResource& resource,
                               ResourceScope scope = ResourceScope::kNamespaced) const;
   // True if the server answered, but it is unknown whether it serves the resource: its group is
@@ -71,8 +74,7 @@ class ServedResources {
                                ResourceScope scope = ResourceScope::kNamespaced) const;
   // True if exactly this version can be listed and watched, as far as is known.
   [[nodiscard]] bool HasVersion(const api::GroupVersionResource& resource) const;
-  // True if two answers in a row, both complete for its group, did not have it. One of several API
-  // servers, or one that has just started, may not serve the kind of a CRD yet.
+  // True if two answers in a row, both complete for its group, did not have it.
   [[nodiscard]] bool LacksVersion(const api::GroupVersionResource& resource) const;
 
   // The rules by which the server counts.
@@ -84,8 +86,18 @@ class ServedResources {
                                             const std::string& kind)>& visit) const;
 
  private:
+  // What the answers of one moment may have had.
+  struct Moment {
+    base::TimePoint began{};
+    std::set<api::GroupVersionResource> versions{};  // all versions
+    std::set<std::string> failed_groups{};
+    [[nodiscard]] bool Lacks(const api::GroupVersionResource& resource) const {
+      return !versions.contains(resource) && !failed_groups.contains(resource.group);
+    }
+  };
   base::Task<base::Result<void>> Look();
   void Take(const client::Discovered& found);
+  void Remember(Moment now);
   void SayFailed(const std::set<std::string>& failed) const;
   // Asks a server for its version, unless one has told it a moment ago. If none does, the rules
   // stay, which is logged.
@@ -104,18 +116,10 @@ class ServedResources {
     bool operator==(const Served&) const = default;
   };
   std::map<api::GroupResource, Served> served_;
-  // What the answers of one moment may have had.
-  struct Moment {
-    base::TimePoint began{};
-    std::set<api::GroupVersionResource> versions{};  // all versions
-    std::set<std::string> failed_groups{};
-    [[nodiscard]] bool Lacks(const api::GroupVersionResource& resource) const {
-      return !versions.contains(resource) && !failed_groups.contains(resource.group);
-    }
-  };
-  Moment known_;                  // after the last answer
-  Moment last_;                   // if there was an answer
-  std::optional<Moment> before_;  // the moment before
+  Moment last_;                                // if there was an answer
+  std::optional<Moment> before_;               // the moment before
+  std::set<api::GroupVersionResource> known_;  // what is served, all versions
+  std::set<std::string> failed_groups_;        // of the last answer
   std::uint64_t generation_ = 0;
   base::Reminder trouble_;
   std::map<api::KubernetesVersion, base::TimePoint> told_;  // versions, and when each was told last

@@ -89,6 +89,12 @@ class SharedWatch : public informers::CollectionSink {
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
   [[nodiscard]] const quota::Evaluator& evaluator() const { return evaluator_; }
   [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
+  // True if the server answers that it does not serve the collection, or not to us: the role that
+  // grants it may be deleted with the kind.
+  [[nodiscard]] bool IsRefused() const {
+    const auto& trouble = state().trouble;
+    return state().forbidden || (trouble && trouble->Is(base::ErrorCode::kNotFound));
+  }
   // True if a complete list was read.
   [[nodiscard]] bool listed() const { return sync_state_.listed(); }
   // True if what was read is complete and current.

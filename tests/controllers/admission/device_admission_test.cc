@@ -196,6 +196,17 @@ TEST_CASE("device admission: a server without classes has none to wait for", "[a
   CHECK(f.Ask(DeviceClaim("c", 9)).empty());
 }
 
+TEST_CASE("device admission: classes that can be watched count, whatever discovery says",
+          "[admission]") {
+  Devices f;
+  f.PutQuota("q", {{kGpu, "8"}}, {{kGpu, "3"}});
+  f.RunFor(40s);
+  f.cluster.hidden.insert(kClasses.group);
+  f.RunFor(5min);
+  CHECK(f.guarded == std::set<std::string>{"pods", "resourceclaims"});
+  CHECK(f.Ask(DeviceClaim("c", 9)).starts_with("403 exceeded quota: q"));
+}
+
 TEST_CASE("device admission: claims are guarded while their classes cannot be listed",
           "[admission]") {
   Devices f;

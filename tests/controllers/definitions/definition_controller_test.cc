@@ -114,19 +114,14 @@ TEST_CASE("definitions: the objects are read in a version that is served", "[con
   f.Put("buckets", "example.com/bytes", ".spec.size");
   f.Start();
   f.cluster.Serve(kNewBuckets, "Bucket");
-  const auto discover = [&] {
-    f.running->Spawn("discovery",
-                     [&]() -> base::Task<void> { (void)co_await f.served->Refresh(); });
-    f.scheduler.RunFor(5s);
-  };
-  discover();
+  f.Discover();
   CHECK(f.Defined() == "buckets=v1");
   f.cluster.StopServing(kBuckets);
-  discover();
+  f.Discover();
   CHECK(f.Defined() == "buckets=v2");
   f.cluster.StopServing(kNewBuckets);
   f.scheduler.RunFor(20s);
-  discover();
+  f.Discover();
   CHECK(f.Ready() == "False NotServed: the API server does not serve buckets.example.com");
   CHECK(f.Defined() == "buckets=v2");
 }

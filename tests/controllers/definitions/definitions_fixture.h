@@ -143,9 +143,13 @@ struct Definitions {
     cluster.Put(DefinitionResource(), std::move(object));
   }
   // Asks what is served.
+  // Twice, because one answer alone does not make a kind absent.
   void Discover() {
-    running->Spawn("discovery", [this]() -> base::Task<void> { (void)co_await served->Refresh(); });
-    scheduler.RunFor(5s);
+    for (int i = 0; i < 2; ++i) {
+      running->Spawn("discovery",
+                     [this]() -> base::Task<void> { (void)co_await served->Refresh(); });
+      scheduler.RunFor(5s);
+    }
   }
   void Delete(const std::string& resource) {
     cluster.Delete(DefinitionResource(), "",

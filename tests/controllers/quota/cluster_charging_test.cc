@@ -134,7 +134,7 @@ TEST_CASE("cluster charging: a crowd in many namespaces needs few writes of each
     f.RunFor(500ms);
     writes.push_back(f.batches.writes - before);
   }
-  CHECK(f.Count(Kind::kAllowed) == 7 * kTeams);
+  CHECK(f.Count(Kind::kAllowed) == std::size_t{7} * kTeams);
   // The second round reserves for two creations of each team, and the fifth for more of them.
   CHECK(writes[1] > kTeams);
   CHECK(writes[2] + writes[3] <= 2);

@@ -75,6 +75,44 @@ TEST_CASE("served kinds: a kind is watched in another version when its version i
   CHECK(f.Used("q") == "count/widgets.example.com=1");
 }
 
+// One of several API servers has just started, or has an old copy of what others serve.
+TEST_CASE("served kinds: a kind that can be watched is served, whatever discovery says",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Serve(kWidgets, "Widget");
+  f.cluster.Put(kWidgets, Widget("a"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kCount, "3"}}));
+  f.RunFor(40s);
+  f.cluster.hidden.insert("example.com");
+  f.RunFor(5min);
+  f.cluster.Put(kWidgets, Widget("b"));
+  f.RunFor(1s);
+  CHECK(Watched(f) == kWidgets.ToString());
+  CHECK(f.Used("q") == "count/widgets.example.com=2");
+}
+
+TEST_CASE("served kinds: one answer of discovery does not make a failing kind absent",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Serve(kWidgets, "Widget");
+  f.cluster.Put(kWidgets, Widget("a"));
+  f.cluster.Put(kQuotas, MakeQuota("q", {{kCount, "3"}}));
+  f.RunFor(40s);
+  // The next connections lead to a server that has just started.
+  f.cluster.hidden.insert("example.com");
+  f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
+    if (request.path.find("widgets") == std::string::npos) return std::nullopt;
+    return base::Error{.code = base::ErrorCode::kNotFound, .message = "", .http_status = 404};
+  };
+  f.cluster.CutWatches(kWidgets, true);
+  f.RunFor(900ms);
+  f.cluster.fault = nullptr;
+  f.cluster.hidden.clear();
+  f.RunFor(30s);
+  CHECK(Watched(f) == kWidgets.ToString());
+  CHECK(f.Used("q") == "count/widgets.example.com=1");
+}
+
 TEST_CASE("served kinds: a stale group keeps its values and delays no other", "[controllers]") {
   ControllerFixture f;
   f.cluster.Serve(kWidgets, "Widget");

@@ -97,4 +97,40 @@ TEST_CASE("served resources: what is no answer does not confirm that a kind is g
   CHECK(f.served.LacksVersion(kBuckets));
 }
 
+TEST_CASE("served resources: what was served stays until two answers in a row lack it",
+          "[controllers]") {
+  Server f;
+  f.cluster.Serve(kDisks, "Disk");
+  f.cluster.Serve(kBuckets, "Bucket");
+  const api::GroupResource buckets = kBuckets.WithoutVersion();
+  f.Look();
+  const std::uint64_t generation = f.served.generation();
+  f.cluster.StopServing(kBuckets);
+  f.Look();
+  CHECK(f.served.Find(buckets) == kBuckets);
+  CHECK(f.served.HasVersion(kBuckets));
+  CHECK(f.served.VersionsOf(buckets) == std::vector<std::string>{"v1"});
+  CHECK_FALSE(f.served.IsAbsent(buckets));
+  CHECK(f.served.generation() == generation);
+  SECTION("the second one") {
+    f.Look();
+    CHECK_FALSE(f.served.Find(buckets));
+    CHECK_FALSE(f.served.HasVersion(kBuckets));
+    CHECK(f.served.VersionsOf(buckets).empty());
+    CHECK(f.served.IsAbsent(buckets));
+    CHECK(f.served.generation() > generation);
+  }
+  SECTION("a group that fails then keeps it") {
+    f.cluster.SetStale("example.com", true);
+    for (int i = 0; i < 5; ++i) f.Look();
+    CHECK(f.served.Find(buckets) == kBuckets);
+    f.cluster.SetStale("example.com", false);
+    f.Look();
+    CHECK(f.served.Find(buckets) == kBuckets);
+    f.Look();
+    CHECK(f.served.IsAbsent(buckets));
+  }
+  CHECK(f.served.Find(kDisks.WithoutVersion()) == kDisks);
+}
+
 }  // namespace served_resources_test
