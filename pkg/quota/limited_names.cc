@@ -1,6 +1,7 @@
 #include "pkg/quota/limited_names.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "pkg/quota/scope.h"
 
@@ -72,10 +73,31 @@ bool LimitedNames::Remove(std::string_view name) {
   return true;
 }
 
-bool LimitedNames::Uses(const ClassTable* classes, std::string_view name) const {
-  const ResourceList* amounts = classes == nullptr ? nullptr : classes->AmountsOf(name);
-  return amounts != nullptr &&
-         std::ranges::any_of(*amounts, [this](const auto& item) { return Has(item.first); });
+bool LimitedNames::MayUse(const ClassTable& classes, std::string_view name) const {
+  const bool uses = std::ranges::any_of(*classes.AmountsOf(name),
+                                        [this](const auto& item) { return Has(item.first); });
+  if (uses) return true;
+  const std::optional<UnknownUsage> unknown = classes.UnknownOf(name);
+  return unknown && (unknown->names.empty() ||
+                     std::ranges::any_of(unknown->names,
+                                         [this](const auto& lacking) { return Has(lacking); }));
+}
+
+void LimitedNames::BoundClasses(Facts& facts, const ClassTable* classes, LeftOut& left_out) const {
+  Spare spare;
+  bool unknown = false;  // by a missing class that is left out
+  const std::size_t erased = std::erase_if(facts.classes, [&](const ClassUnits& units) {
+    const bool exists = classes != nullptr && classes->Has(units.name);
+    if (exists && MayUse(*classes, units.name)) return false;
+    if (spare.Take(sizeof(units) + HeapBytes(units.name))) return false;
+    if (classes != nullptr && !exists && !unknown)
+      unknown = classes->UnknownOf(units.name).has_value();
+    return true;
+  });
+  left_out.classes = left_out.classes || erased > 0;
+  if (!unknown) return;
+  facts.classes.push_back({std::string(kCut), 1});
+  std::ranges::sort(facts.classes, {}, &ClassUnits::name);
 }
 
 LimitedNames::LeftOut LimitedNames::Bound(ObjectFacts& facts, const ClassTable* classes) const {
@@ -106,10 +128,7 @@ void LimitedNames::BoundOne(Facts& facts, const ClassTable* classes, LeftOut& le
     return !Has(name) && !spare.Take(sizeof(std::string) + HeapBytes(name));
   });
   left_out.names = left_out.names || unread > 0;
-  const std::size_t erased = std::erase_if(facts.classes, [&](const ClassUnits& units) {
-    return !Uses(classes, units.name) && !spare.Take(sizeof(units) + HeapBytes(units.name));
-  });
-  left_out.classes = left_out.classes || erased > 0;
+  BoundClasses(facts, classes, left_out);
 }
 
 std::size_t HeapBytes(const Facts& facts) {

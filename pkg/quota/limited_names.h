@@ -24,8 +24,8 @@ inline constexpr std::size_t kLongestName = 253;
 
 class LimitedNames {
  public:
-  // What facts keep of names and classes that no quota limits, in bytes. Enough for all names that
-  // nearly every object uses, so that a new limit seldom means reading objects again.
+  // What facts keep of names that no quota limits, in bytes, and as much of classes. Enough for all
+  // names that nearly every object uses, so that a new limit seldom means reading objects again.
   static constexpr std::size_t kSpareBytes = 1024;
 
   // A name may be added several times, and is limited until it was removed as often. Returns true
@@ -49,12 +49,16 @@ class LimitedNames {
     [[nodiscard]] bool any() const { return names || classes; }
   };
   // Leaves out of `facts` what is beyond kSpareBytes and that no quota limits. A class is limited
-  // if it uses a limited name, by `classes` (null: unknown). References to objects that are too
-  // long to name one are cut, and long values of scopes are replaced by digests.
+  // if it uses a limited name, or may, by `classes` (null: unknown). If references to missing
+  // classes make the usage unknown, one to a class that cannot exist is left of them: unknown usage
+  // stays unknown. References to objects that are too long to name one are cut, and long values of
+  // scopes are replaced by digests.
   LeftOut Bound(ObjectFacts& facts, const ClassTable* classes) const;
 
  private:
-  [[nodiscard]] bool Uses(const ClassTable* classes, std::string_view name) const;
+  // REQUIRES: the class exists.
+  [[nodiscard]] bool MayUse(const ClassTable& classes, std::string_view name) const;
+  void BoundClasses(Facts& facts, const ClassTable* classes, LeftOut& left_out) const;
   void BoundOne(Facts& facts, const ClassTable* classes, LeftOut& left_out) const;
 
   std::map<std::string, std::size_t, std::less<>> names_;

@@ -143,6 +143,62 @@ TEST_CASE("limited names: classes that use a limited name are kept", "[quota]") 
   CHECK_FALSE(has(unknown, "class77"));
 }
 
+TEST_CASE("limited names: usage that a class leaves unknown does not become known", "[quota]") {
+  const std::string gpu = "requests.example.com/gpu";
+  LimitedNames limited;
+  limited.Add(gpu);
+  ClassTable classes(MissingClass::kUnknown, "tier");
+  ClassUsage lacks;
+  lacks.unknown[gpu] = "spec.gpu: not set";
+  classes.Set("lacks", lacks);
+  classes.Set("unreadable", base::Error{.code = base::ErrorCode::kMalformed, .message = "bad"});
+  ClassUsage other;
+  other.unknown["requests.example.com/tpu"] = "spec.tpu: not set";
+  classes.Set("other", other);
+  // Names and classes that nobody limits take all the room there is.
+  ObjectFacts facts = WithNames(100);
+  for (int i = 10; i < 99; ++i) {
+    const std::string name = "a-class-that-uses-nothing-" + std::to_string(i);
+    facts.now.classes.push_back({name, 1});
+    classes.Set(name, ClassUsage());
+  }
+  const auto resolves = [&] {
+    std::ranges::sort(facts.now.classes, {}, &ClassUnits::name);
+    CHECK(limited.Bound(facts, &classes).classes);
+    facts.now.ShrinkToFit();
+    CHECK(HeapBytes(facts.now) < 4 * LimitedNames::kSpareBytes);
+    return classes.Resolve(facts.now).has_value();
+  };
+  SECTION("a class that lacks the amount") {
+    facts.now.classes.push_back({"lacks", 1});
+    CHECK_FALSE(resolves());
+  }
+  SECTION("a class that cannot be read") {
+    facts.now.classes.push_back({"unreadable", 1});
+    CHECK_FALSE(resolves());
+  }
+  SECTION("a missing class") {
+    facts.now.classes.push_back({"missing", 1});
+    CHECK_FALSE(resolves());
+  }
+  SECTION("more missing classes than there is room for") {
+    for (int i = 1000; i < 2000; ++i) {
+      facts.now.classes.push_back({"missing" + std::to_string(i), 1});
+    }
+    CHECK_FALSE(resolves());
+    CHECK(std::ranges::is_sorted(facts.now.classes, {}, &ClassUnits::name));
+    // Those that are kept appear; the others are still missing.
+    for (const ClassUnits& units : facts.now.classes) {
+      if (units.name.size() > 3) classes.Set(units.name, ClassUsage());
+    }
+    CHECK_FALSE(classes.Resolve(facts.now).has_value());
+  }
+  SECTION("a class that lacks what nobody limits is left out") {
+    facts.now.classes.push_back({"other", 1});
+    CHECK(resolves());
+  }
+}
+
 // What quotas limit, of the facts.
 struct Limited {
   ResourceList usage;
