@@ -208,15 +208,22 @@ void DefinitionController::Judge() {
 
 const DefinitionController::Defined* DefinitionController::FindDefined(
     const quota::usage::StoredDefinition& stored) const {
-  const auto known =
-      defined_.find(stored.definition ? stored.definition->name : stored.in_force->name);
+  const auto& any = stored.definition ? stored.definition : stored.in_force;
+  if (any == nullptr) return nullptr;
+  const auto known = defined_.find(any->name);
   return known == defined_.end() || known->second.uid != stored.uid ? nullptr : &known->second;
 }
 
 quota::usage::DefinitionVersions DefinitionController::LastVersions(
     const quota::usage::StoredDefinition& stored) const {
   const Defined* const known = FindDefined(stored);
-  return known == nullptr ? quota::usage::VersionsIn(stored.status) : known->versions;
+  return known == nullptr || IsTold(stored) ? quota::usage::VersionsIn(stored.status)
+                                            : known->versions;
+}
+
+bool DefinitionController::IsTold(const quota::usage::StoredDefinition& stored) const {
+  return !hooks_.leading() && WasInForce(stored) &&
+         !quota::usage::VersionsIn(stored.status).objects.empty();
 }
 
 // What has no answer yet about its new version reads the former one, and so does a generation that
@@ -265,7 +272,8 @@ DefinitionKinds DefinitionController::KindsOf(const quota::usage::StoredDefiniti
   DefinitionKinds kinds{
       .objects = kinds_of(ResourceOf(stored), ResourceScope::kNamespaced, last.objects),
       .of_class = {},
-      .last = last};
+      .last = last,
+      .told = IsTold(stored)};
   if (const auto* of_class = quota::usage::ClassOf(*stored.definition)) {
     kinds.of_class = kinds_of(of_class->resource, ResourceScope::kCluster, last.of_class);
   }

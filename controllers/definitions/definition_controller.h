@@ -87,6 +87,9 @@ class DefinitionController final : public informers::CollectionSink {
   // Which versions a definition read last, here or by its status.
   [[nodiscard]] quota::usage::DefinitionVersions LastVersions(
       const quota::usage::StoredDefinition& stored) const;
+  // True if this replica does not lead, and the leader tells in which versions it reads the present
+  // generation.
+  [[nodiscard]] bool IsTold(const quota::usage::StoredDefinition& stored) const;
   // Which versions a definition should read.
   [[nodiscard]] quota::usage::DefinitionVersions VersionsOf(
       const quota::usage::StoredDefinition& stored) const;

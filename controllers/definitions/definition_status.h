@@ -30,7 +30,7 @@ struct DefinitionState {
   DefinedUse objects;
   DefinedUse of_class;                        // of the objects of the kind of its class
   std::string lost;                           // as PathChecks::Lost()
-  quota::usage::DefinitionVersions versions;  // that it reads, while this generation is in force
+  quota::usage::DefinitionVersions versions;  // that it reads, or read last
 };
 
 // The condition Ready.

@@ -20,7 +20,8 @@ constexpr std::chrono::seconds kWriteTimeout{10};
 
 DefinitionState DefinitionController::StateOf(const std::string& name,
                                               const quota::usage::StoredDefinition& stored) const {
-  DefinitionState state{.verdict = verdicts_.at(name)};
+  // While nothing is in force, the versions are remembered.
+  DefinitionState state{.verdict = verdicts_.at(name), .versions = LastVersions(stored)};
   const auto defined = defined_.find(name);
   if (defined == defined_.end()) return state;
   const quota::usage::UsageDefinition& definition = *defined->second.definition;
@@ -28,9 +29,7 @@ DefinitionState DefinitionController::StateOf(const std::string& name,
   if (quota::usage::ClassOf(definition) != nullptr) {
     state.of_class = hooks_.class_use_of(definition.resource);
   }
-  if (stored.in_force != stored.definition) return state;
-  state.lost = checks_.Lost(name);
-  state.versions = defined->second.versions;
+  if (stored.in_force == stored.definition) state.lost = checks_.Lost(name);
   return state;
 }
 

@@ -22,9 +22,9 @@ constexpr std::chrono::minutes kIdle{1};
 // Reasons of a definition that was in force, in a status without its versions.
 constexpr std::array<std::string_view, 5> kInForce = {"Counting", "NotLimited", kNotCountedYet,
                                                       "Forbidden", quota::usage::kPathLost};
-// Reasons of one that was not, whatever versions the status has: a release that does not know them
-// leaves those of a former generation.
-constexpr std::array<std::string_view, 4> kNotInForce = {"NameTaken", "PathInvalid", "TooMany",
+// Reasons of one that was not: the versions in the status are those of a former generation.
+constexpr std::array<std::string_view, 5> kNotInForce = {"NameTaken", "PathInvalid", "TooMany",
+                                                         quota::usage::kNotSupported,
                                                          quota::usage::kPathNotInSchema};
 
 base::Duration Longer(base::Duration wait, base::Duration most) {
@@ -32,6 +32,13 @@ base::Duration Longer(base::Duration wait, base::Duration most) {
 }
 
 }  // namespace
+
+bool WasInForce(const StoredDefinition& stored) {
+  const std::string reason = quota::usage::RecordedVerdict(stored).reason;
+  const bool has_versions =
+      quota::usage::IsObserved(stored) && !quota::usage::VersionsIn(stored.status).objects.empty();
+  return base::IsOneOf(reason, kInForce) || (has_versions && !base::IsOneOf(reason, kNotInForce));
+}
 
 const PathChecks::Question* PathChecks::Reading::chosen() const {
   if (questions.empty()) return nullptr;
@@ -83,8 +90,7 @@ PathChecks::Check PathChecks::NewCheck(const StoredDefinition& stored,
   if (!quota::usage::IsObserved(stored)) return check;
   quota::usage::DefinitionVersions versions = quota::usage::VersionsIn(stored.status);
   quota::usage::Verdict recorded = quota::usage::RecordedVerdict(stored);
-  check.accepted = base::IsOneOf(recorded.reason, kInForce) ||
-                   (!versions.objects.empty() && !base::IsOneOf(recorded.reason, kNotInForce));
+  check.accepted = WasInForce(stored);
   check.objects.accepted_in = std::move(versions.objects);
   check.of_class.accepted_in = std::move(versions.of_class);
   if (!check.accepted && recorded.reason == quota::usage::kPathNotInSchema) {
@@ -106,8 +112,14 @@ void PathChecks::Follow(const quota::usage::DefinitionSet::Stored& stored,
     if (at == checks_.end()) {
       at = checks_.emplace(name, NewCheck(one, kinds.last, scheduler_.Now())).first;
     }
-    Ask(at->second, at->second.objects, std::move(kinds.objects));
-    Ask(at->second, at->second.of_class, std::move(kinds.of_class));
+    Check& check = at->second;
+    if (kinds.told) {
+      check.accepted = true;
+      check.objects.accepted_in = std::move(kinds.last.objects);
+      check.of_class.accepted_in = std::move(kinds.last.of_class);
+    }
+    Ask(check, check.objects, std::move(kinds.objects));
+    Ask(check, check.of_class, std::move(kinds.of_class));
   }
   std::set<std::string> used;
   for (const auto& [name, check] : checks_) {

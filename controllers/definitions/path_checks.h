@@ -10,7 +10,9 @@
 // still have the field. The status of the definition remembers that for restarts and replicas.
 //
 // A definition that has been in force keeps its version while that is served: the fields of another
-// may have other names. Otherwise it reads the first version that has all of its paths.
+// may have other names. Otherwise it reads the first version that has all of its paths. Replicas
+// that do not lead read the versions that the leader has told: with two versions there would be two
+// rules for the webhook.
 //
 // What cannot be read is not known: the last answer stays, and without one the definition counts as
 // if there were no schema. The generation that it has replaced is kept for the case that it proves
@@ -37,7 +39,11 @@ struct DefinitionKinds {
   std::vector<quota::usage::ServedKind> objects;
   std::vector<quota::usage::ServedKind> of_class;
   quota::usage::DefinitionVersions last = {};  // that it read, if it has been in force
+  bool told = false;                           // the leader reads this generation in those versions
 };
+
+// True if the status says that this generation has been in force.
+[[nodiscard]] bool WasInForce(const quota::usage::StoredDefinition& stored);
 
 class PathChecks {
  public:

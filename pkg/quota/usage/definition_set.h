@@ -56,7 +56,7 @@ struct DefinitionVersions {
   bool operator==(const DefinitionVersions& other) const = default;
 };
 
-// The versions in a status. It has them while the generation that it is about is in force.
+// The versions in a status: those that were read last, by this generation or a former one.
 DefinitionVersions VersionsIn(const json::Value& status);
 // True if the status is about this generation of the definition.
 bool IsObserved(const StoredDefinition& stored);

@@ -41,6 +41,15 @@ struct TwoVersions : Definitions {
     Start();
     scheduler.RunFor(12s);
   }
+  // The status stays.
+  void Edit(const std::string& path, int generation) {
+    json::Value stored = *cluster.Find(DefinitionResource(), "", "buckets.example.com");
+    stored.Make({"metadata", "generation"}) = generation;
+    json::Value amount = json::Object{{"name", "example.com/bytes"}, {"path", path}};
+    stored.Make({"spec", "usage"}) = json::Array{std::move(amount)};
+    cluster.Put(DefinitionResource(), std::move(stored));
+    scheduler.RunFor(12s);
+  }
   void Restart() {
     Stop();
     defined.clear();
@@ -76,6 +85,53 @@ TEST_CASE("versions: a restart reads the same version of the class", "[controlle
   f.Restart();
   CHECK(f.Defined() == "buckets=v1");
   CHECK_THAT(f.Ready(), Catch::StartsWith("True NotLimited"));
+}
+
+// Two replicas that read two versions want two rules, and rewrite each other's for ever.
+TEST_CASE("versions: a replica that does not lead reads the version that the leader reads",
+          "[controllers]") {
+  const bool leads = GENERATE(true, false);
+  CAPTURE(leads);
+  TwoVersions f(kSize, kSize);
+  f.Prefer(kSize);
+  f.leads = leads;
+  f.Begin();
+  CHECK(f.Defined() == "buckets=v2");
+  json::Value stored = *f.cluster.Find(DefinitionResource(), "", "buckets.example.com");
+  stored.Make({"status", "observedGeneration"}) = 1;
+  stored.Make({"status", "version"}) = "v1";
+  stored.Make({"status", "conditions"}) =
+      json::Array{json::Object{{"type", "Ready"}, {"status", "True"}, {"reason", "Counting"}}};
+  f.cluster.Put(DefinitionResource(), stored);
+  f.scheduler.RunFor(1min);
+  CHECK(f.Defined() == (leads ? "buckets=v2" : "buckets=v1"));
+  CHECK(f.Status("version") == (leads ? "v2" : "v1"));
+  // A version that is not served is nobody's.
+  f.StopServing("v1");
+  f.Discover();
+  f.scheduler.RunFor(12s);
+  CHECK(f.Defined() == "buckets=v2");
+}
+
+TEST_CASE("versions: an edit that cannot be in force does not forget the version",
+          "[controllers]") {
+  const bool restarts = GENERATE(true, false);
+  CAPTURE(restarts);
+  TwoVersions f(kSize, kSize);
+  f.Begin();
+  f.Prefer(kSize);
+  f.Edit(".spec.sizze", 2);
+  CHECK_THAT(f.Ready(), Catch::StartsWith("False PathNotInSchema"));
+  CHECK(f.Status("version") == "v1");
+  if (restarts) {
+    f.Restart();
+    CHECK(f.Defined().empty());
+    CHECK(f.Status("version") == "v1");
+  }
+  f.Edit(".spec.size", 3);
+  CHECK_THAT(f.Ready(), Catch::StartsWith("True"));
+  CHECK(f.Defined() == "buckets=v1");
+  CHECK(f.Status("version") == "v1");
 }
 
 // A status of a former release does not say which version was read.
