@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pkg/json/bounded_lists.h"
 #include "pkg/json/reader.h"
 #include "pkg/json/tree_builder.h"
 
@@ -27,17 +28,19 @@ std::string_view TakeName(std::string_view& path) {
   return name;
 }
 
-void Insert(Node& node, std::string_view path) {
+void Insert(Node& node, std::string_view path, bool bounded) {
+  node.bounded &= bounded;
   if (path.empty()) {
     node.whole = true;
     return;
   }
   const std::string_view name = TakeName(path);
-  Insert(Child(node, name), path);
+  Insert(Child(node, name), path, bounded);
 }
 
 void Merge(Node& into, const Node& from) {
   into.whole |= from.whole;
+  into.bounded &= from.bounded;
   for (const auto& [name, child] : from.members) Merge(Child(into, name), *child);
 }
 
@@ -57,18 +60,19 @@ void SpreadStars(Node& node) {
 // unwanted container, and events only count nesting.
 class Wanted {
  public:
-  Wanted(const Node& root, std::size_t max_bytes) : tree_(max_bytes), next_(&root) {}
+  Wanted(const Node& root, const ParseLimits& limits)
+      : tree_(limits.bytes), lists_(limits.list_elements), next_(&root) {}
   [[nodiscard]] Value Take() { return tree_.Take(); }
 
-  bool Null() { return !IsWanted() || tree_.Null(); }
-  bool Bool(bool value) { return !IsWanted() || tree_.Bool(value); }
-  bool Number(std::string_view text) { return !IsWanted() || tree_.Number(text); }
-  bool String(std::string_view text) { return !IsWanted() || tree_.String(text); }
+  bool Null() { return !Takes() || tree_.Null(); }
+  bool Bool(bool value) { return !Takes() || tree_.Bool(value); }
+  bool Number(std::string_view text) { return !Takes() || tree_.Number(text); }
+  bool String(std::string_view text) { return !Takes() || tree_.String(text); }
 
   bool Key(std::string_view name) {
     if (skipping_ > 0) return true;
     const Node& node = *open_.back().node;
-    next_ = node.whole ? &node : node.Find(name);
+    next_ = node.whole && !node.bounded ? &node : node.Find(name);
     return next_ == nullptr || tree_.Key(name);
   }
 
@@ -83,14 +87,24 @@ class Wanted {
     bool array;
   };
 
-  // True if the next value is kept: an array element if the array is, an object member by its name.
-  [[nodiscard]] bool IsWanted() const { return skipping_ == 0 && next_ != nullptr; }
+  // True if the next value is kept: an array element if the array is, and there are not too many,
+  // an object member by its name.
+  bool Takes() {
+    if (skipping_ > 0 || next_ == nullptr) return false;
+    if (open_.empty() || !open_.back().array || !lists_.Add()) return true;
+    skipping_ = open_.size() - lists_.outermost();
+    open_.resize(lists_.outermost());
+    tree_.Replace(lists_.outermost(), kTooManyElements);
+    lists_.End();
+    return false;
+  }
 
   bool Enter(bool array) {
-    if (!IsWanted()) {
+    if (!Takes()) {
       ++skipping_;
       return false;
     }
+    if (array && next_->bounded) lists_.Begin(open_.size());
     open_.push_back({next_, array});
     return true;
   }
@@ -101,6 +115,7 @@ class Wanted {
     } else {
       tree_.End();
       open_.pop_back();
+      if (lists_.outermost() == open_.size()) lists_.End();
     }
     // In an array, the next element is wanted as this one was. In an object, the next key decides.
     if (skipping_ == 0 && !open_.empty() && open_.back().array) next_ = open_.back().node;
@@ -109,6 +124,7 @@ class Wanted {
 
   TreeBuilder tree_;
   std::vector<Open> open_;
+  BoundedLists lists_;
   const Node* next_;  // wanted part of the next value; nullptr: nothing
   std::size_t skipping_ = 0;
 };
@@ -117,7 +133,10 @@ class Wanted {
 
 Projection::Projection(const std::vector<std::string>& paths) : paths_(paths) {
   auto root = std::make_shared<Node>();
-  for (const std::string& path : paths_) Insert(*root, path);
+  for (const std::string& path : paths_) {
+    const bool bounded = path.ends_with('#');
+    Insert(*root, std::string_view(path).substr(0, path.size() - (bounded ? 1 : 0)), bounded);
+  }
   SpreadStars(*root);
   root_ = std::move(root);
 }
@@ -143,7 +162,7 @@ const Node* Projection::Node::Find(std::string_view name) const {
 base::Result<Value> ParseProjected(std::string_view text, const Projection& projection,
                                    ParseLimits limits) {
   limits.cuts_deeper = true;
-  Wanted wanted(projection.root(), limits.bytes);
+  Wanted wanted(projection.root(), limits);
   const base::Result<void> read = ReadDocument(text, limits, wanted);
   if (!read) return read.error();
   return wanted.Take();

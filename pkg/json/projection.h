@@ -13,6 +13,11 @@
 // A name with dots is in brackets, without a dot before: `metadata.annotations[example.com/a]` is
 // one annotation. Name the members that are needed: strangers can fill a map with thousands.
 //
+// A path that ends in `#` wants no object, and bounds the lists that it leads through: one with
+// more elements than ParseLimits::list_elements, together with those of the lists in it, becomes
+// the text kTooManyElements, and an object at the end of the path becomes an empty one. So a list
+// that a stranger fills costs no more than to skip it. What another path wants without `#` is kept.
+//
 // Immutable after construction; any thread.
 
 #include <memory>
@@ -25,6 +30,9 @@
 
 namespace json {
 
+// In place of a list that has more elements than a path bounds.
+inline constexpr std::string_view kTooManyElements = "(too many elements)";
+
 class Projection {
  public:
   // Paths are names joined by dots, or in brackets; "" keeps everything.
@@ -35,7 +43,8 @@ class Projection {
 
   struct Node {
     std::vector<std::pair<std::string, std::unique_ptr<Node>>> members;
-    bool whole = false;  // keep all below
+    bool whole = false;   // keep all below
+    bool bounded = true;  // each path to it and through it ends in `#`
     [[nodiscard]] const Node* Find(std::string_view name) const;
   };
   [[nodiscard]] const Node& root() const { return *root_; }

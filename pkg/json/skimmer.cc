@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "pkg/json/reader.h"
@@ -51,6 +52,7 @@ void Skimmer::Begin() {
   constexpr std::size_t kUsual = 1024;  // enough for a pod's wanted fields, so it seldom grows
   place_ = Place::kValue;
   open_.clear();
+  lists_.End();
   next_ = &projection_.root();
   out_.clear();
   out_.reserve(kUsual);
@@ -100,10 +102,12 @@ std::size_t Skimmer::Step(std::string_view bytes, std::size_t at) {
 
 std::size_t Skimmer::BeginValue(std::string_view bytes, std::size_t at) {
   const char c = bytes[at];
-  if (IsContainer(c) && next_ != nullptr && !next_->whole) {
+  const bool array = c == '[';
+  if (!open_.empty() && open_.back().array && lists_.Add()) return LeaveOutList(at);
+  if (IsContainer(c) && next_ != nullptr && (!next_->whole || next_->bounded)) {
     if (open_.size() == limits_.depth) return GiveUp(at);
-    const bool array = c == '[';
-    open_.push_back({next_, array});
+    if (array && next_->bounded) lists_.Begin(open_.size());
+    open_.push_back({next_, array, out_.size()});
     Copy(bytes.substr(at, 1));
     place_ = array ? Place::kFirstElement : Place::kFirstName;
     return at + 1;
@@ -154,9 +158,25 @@ std::size_t Skimmer::FollowScalar(std::string_view bytes, std::size_t at) {
   return at;
 }
 
+// Skips the rest of the outermost bounded list, which has too many elements.
+std::size_t Skimmer::LeaveOutList(std::size_t at) {
+  const std::size_t outermost = lists_.outermost();
+  place_ = Place::kInValue;
+  next_ = nullptr;
+  scanner_ = NestingScanner(open_.size() - outermost);
+  out_.resize(std::min(out_.size(), open_[outermost].copied_to));
+  open_.resize(outermost);
+  lists_.End();
+  Copy("\"");
+  Copy(kTooManyElements);
+  Copy("\"");
+  return at;
+}
+
 std::size_t Skimmer::Close(std::size_t at) {
   Copy(open_.back().array ? "]" : "}");
   open_.pop_back();
+  if (lists_.outermost() == open_.size()) lists_.End();
   EndValue();
   return at + 1;
 }

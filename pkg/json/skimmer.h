@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "pkg/base/error.h"
+#include "pkg/json/bounded_lists.h"
 #include "pkg/json/nesting.h"
 #include "pkg/json/projection.h"
 #include "pkg/json/value.h"
@@ -25,7 +26,7 @@ class Skimmer final : public Scanner {
  public:
   // The projection must outlive it.
   explicit Skimmer(const Projection& projection, ParseLimits limits = {})
-      : projection_(projection), limits_(limits) {
+      : projection_(projection), limits_(limits), lists_(limits.list_elements) {
     limits_.cuts_deeper = true;  // as in ParseProjected()
   }
 
@@ -56,6 +57,7 @@ class Skimmer final : public Scanner {
   struct Open {
     const Node* node;
     bool array;
+    std::size_t copied_to;  // where it begins in out_
   };
 
   void Begin();
@@ -68,11 +70,13 @@ class Skimmer final : public Scanner {
   void EndValue();
   std::size_t GiveUp(std::size_t at);
   void Copy(std::string_view text);
+  std::size_t LeaveOutList(std::size_t at);
 
   const Projection& projection_;
   ParseLimits limits_;
   Place place_ = Place::kEnd;
-  std::vector<Open> open_;      // whose members or elements are looked at
+  std::vector<Open> open_;  // whose members or elements are looked at
+  BoundedLists lists_;
   const Node* next_ = nullptr;  // what is wanted of the next value; nullptr: nothing
   NestingScanner scanner_;
   std::string name_;  // the beginning of a name that was cut

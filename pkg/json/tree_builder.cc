@@ -27,6 +27,14 @@ void TreeBuilder::End() {
   Add(std::move(container));
 }
 
+void TreeBuilder::Replace(std::size_t depth, std::string_view text) {
+  CHECK_LT(depth, open_.size()) << "a container is replaced that is not open";
+  parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(open_[depth].first), parts_.end());
+  key_ = std::move(open_[depth].key);
+  open_.resize(depth);
+  Add(text);
+}
+
 Value TreeBuilder::Take() {
   CHECK(open_.empty() && parts_.size() == 1) << "the document is taken before its end";
   return std::move(parts_.front().second);

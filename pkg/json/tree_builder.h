@@ -35,6 +35,8 @@ class TreeBuilder {
   bool Key(std::string_view name) { return key_ = name, Spend(name.size()); }
   bool StartObject() { return Start(false); }
   bool StartArray() { return Start(true); }
+  // Puts a text in place of the container that is inside of so many others, and is open.
+  void Replace(std::size_t depth, std::string_view text);
   // Ends the innermost container. Of members with the same name, the last value wins, at the
   // position of the first.
   void End();

@@ -127,6 +127,7 @@ struct ParseLimits {
   bool cuts_deeper = false;
   // Bounds the memory of the values: two bytes of text ("0,") can become 72 bytes.
   std::size_t bytes = std::numeric_limits<std::size_t>::max();
+  std::size_t list_elements = 10'000;  // of a list that a projection bounds (projection.h)
 };
 
 // Parses one JSON document with optional white space around it. Errors: kMalformed with the reason

@@ -18,6 +18,7 @@
 #include "controllers/quota/quota_controller.h"
 #include "pkg/admission/quota_admitter.h"
 #include "pkg/base/manual_scheduler.h"
+#include "pkg/json/projection.h"
 #include "pkg/metrics/admission_metrics.h"
 #include "pkg/quota/cluster/cluster_quota.h"
 #include "pkg/quota/cluster/tree_place.h"
@@ -187,6 +188,18 @@ void CustomList(int objects) {
   TrackedCustom custom(stage);
   Counted([&] { custom.List(); });
   Check(custom.objects.ledger().size() == static_cast<std::size_t>(objects), "not all were listed");
+}
+
+// An object of a kind with a UsageDefinition whose list a stranger has filled.
+void LongList(int elements) {
+  std::string object = R"({"metadata":{"name":"a"},"spec":{"disks":[0)";
+  for (int i = 1; i < elements; ++i) object += ",0";
+  object += R"(],"size":1}})";
+  const json::Projection wanted({"metadata.name", "spec.disks.size#", "spec.size#"});
+  Repeat([] {},
+         [&] {
+           Check(json::Skim(object, wanted)->At({"spec", "size"}) != nullptr, "no size");
+         });
 }
 
 // The quota controller with its server.
@@ -497,6 +510,7 @@ int Main(const std::vector<std::string>& arguments) {
       {"event-protobuf", kTimes, [] { PodEvent(ProtobufEvent); }},
       {"event-custom", kTimes, [] { CustomEvent(); }},
       {"list-custom", 500, [] { CustomList(500); }},
+      {"list-of-700000-elements", kTimes, [] { LongList(700'000); }},
       {"recount-1000-pods", kTimes, [] { Recount(1000); }},
       {"recount-50000-pods", kTimes, [] { Recount(50'000); }},
       {"review-alone", kTimes, [] { Review(1, 1); }},

@@ -144,7 +144,7 @@ std::string FieldPath::Projected() const {
   for (const Step& step : steps_) {
     if (!step.each) named.push_back({.name = step.name});
   }
-  return TextOf(named);
+  return TextOf(named) + "#";  // no amount is in a long list, and none is an object
 }
 
 FieldPath::Steps FieldPath::Named() const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "pkg/base/error.h"
+#include "pkg/json/projection.h"
 #include "pkg/json/value.h"
 #include "pkg/quota/usage/field_path.h"
 
@@ -16,9 +17,11 @@ namespace quota::usage {
 
 // At most so many elements of lists are looked at in one object for one name, and for all names of
 // a definition: each of many names has an equal part of these (MostElements()). A name that needs
-// more is unknown. So one object takes less than 20 ms, and no name depends on another.
+// more is unknown, and so is one that reads a list that was not read because it has, together with
+// the lists in it, more than the first. So one object takes less than 20 ms.
 inline constexpr std::size_t kMostElements = 10'000;
 inline constexpr std::size_t kMostElementsInAll = 100'000;
+static_assert(kMostElements <= json::ParseLimits{}.list_elements);
 
 inline base::Error NoAmount(std::string what) {
   return {.code = base::ErrorCode::kMalformed, .message = std::move(what)};
@@ -42,6 +45,7 @@ class FieldWalk {
     std::size_t taken = 0;
     for (; taken < steps.size() && !steps[taken].each; ++taken) {
       if (node == nullptr) continue;
+      if (IsCut(*node)) return Below(steps.first(taken), TooMany());
       if (const json::Object* object = node->AsObject()) {
         node = object->Find(steps[taken].name);
       } else if (node->IsArray()) {
@@ -54,6 +58,7 @@ class FieldWalk {
       }
     }
     if (node != nullptr && node->IsNull()) node = nullptr;
+    if (node != nullptr && IsCut(*node)) return Below(steps.first(taken), TooMany());
     auto visited =
         taken == steps.size() ? leaf(node) : VisitElements(node, steps.subspan(taken + 1), leaf);
     return visited ? visited : Below(steps.first(taken), visited.error());
@@ -65,6 +70,15 @@ class FieldWalk {
   }
 
  private:
+  // A long list that was not read.
+  static bool IsCut(const json::Value& node) {
+    const std::string* text = node.AsString();
+    return text != nullptr && *text == json::kTooManyElements;
+  }
+  [[nodiscard]] base::Error TooMany() const {
+    return NoAmount(": has too many elements: at most " + std::to_string(most_) +
+                    " are summed for one name");
+  }
   static base::Error Joined(std::string text, const base::Error& error) {
     const bool joined = error.message.starts_with(':') || error.message.starts_with('[');
     return NoAmount(text.append(joined ? "" : ".").append(error.message));
@@ -76,13 +90,13 @@ class FieldWalk {
     if (node == nullptr) return {};
     const json::Array* list = node->AsArray();
     if (list == nullptr) return NoAmount(": must be a list");
-    if (list->size() > left_) {
-      return NoAmount(": has too many elements: at most " + std::to_string(most_) +
-                      " are summed for one name");
-    }
+    too_many_ = too_many_ || list->size() > left_;
+    if (too_many_) return TooMany();
     left_ -= list->size();
     for (std::size_t i = 0; i < list->size(); ++i) {
       auto visited = Visit(&(*list)[i], rest, leaf);
+      // The outermost list is named, as if it had not been read.
+      if (too_many_) return TooMany();
       if (!visited) return Joined("[" + std::to_string(i) + "]", visited.error());
     }
     return {};
@@ -90,6 +104,7 @@ class FieldWalk {
 
   const std::size_t most_;
   std::size_t left_;
+  bool too_many_ = false;
   InNoObject member_;
 };
 

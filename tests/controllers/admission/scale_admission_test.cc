@@ -114,7 +114,7 @@ TEST_CASE("scale: it is decided as the update that it causes", "[controllers]") 
   CHECK(f.cluster.document_reads == 1);
   // The API server stores the number in the object.
   CHECK(f.admitter->FieldsOf(kClusters.WithoutVersion()) ==
-        std::vector<std::string>{"spec.instances", "spec.replicas", "spec.size"});
+        std::vector<std::string>{"spec.instances#", "spec.replicas", "spec.size#"});
 }
 
 TEST_CASE("scale: the CRD says which field it changes", "[controllers]") {

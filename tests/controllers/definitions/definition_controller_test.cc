@@ -24,7 +24,7 @@ TEST_CASE("definitions: an evaluator follows its definition", "[controllers]") {
   f.Put("buckets", "example.com/bytes", ".spec.capacity", 2);
   f.scheduler.RunUntilIdle();
   CHECK(f.defined.at("buckets").revision > first);
-  CHECK(f.defined.at("buckets").fields == std::vector<std::string>{"spec.capacity"});
+  CHECK(f.defined.at("buckets").fields == std::vector<std::string>{"spec.capacity#"});
   // A status of its own, or of others, changes nothing.
   f.scheduler.RunFor(60s);
   CHECK(f.changes == 2);

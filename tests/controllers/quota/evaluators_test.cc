@@ -141,7 +141,7 @@ TEST_CASE("evaluators: an edited definition counts what is stored by its new fie
   CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=3Gi");
   f.RunFor(5s);
   CHECK(f.Used("q") == "count/buckets.example.com=1,example.com/bytes=7");
-  CHECK(f.Fields() == std::vector<std::string>{"spec.quota.max", "spec.replicas"});
+  CHECK(f.Fields() == std::vector<std::string>{"spec.quota.max#", "spec.replicas"});
   f.cluster.Delete(kBuckets, "team-a", "a");
   f.scheduler.RunUntilIdle();
   CHECK(f.Used("q") == "count/buckets.example.com=0,example.com/bytes=0");

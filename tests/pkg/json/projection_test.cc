@@ -97,6 +97,56 @@ TEST_CASE("projection: what is nested too deep is null", "[json]") {
   CHECK(json::Write(*looked_at) == R"({"a":[[null],{"b":2}]})");
 }
 
+TEST_CASE("projection: a long list on a bounded path becomes a text", "[json]") {
+  struct Example {
+    std::vector<std::string> paths;
+    std::string_view document;
+    std::string kept;
+  };
+  const std::string cut = '"' + std::string(json::kTooManyElements) + '"';
+  const std::vector<std::string> sizes = {"a.size#"};
+  const Example examples[] = {
+      {sizes, R"({"a":[{"size":1},{},{"x":[1,2,3,4]}]})", R"({"a":[{"size":1},{},{}]})"},
+      {sizes, R"({"a":[0,"]",{"size":1},[]],"b":1})", R"({"a":)" + cut + "}"},
+      {{"a.size#", "b"},
+       R"({"a":[0,{"x":"]"},[[]],true, [2]],"b":[1,2,3,4]})",
+       R"({"a":)" + cut + R"(,"b":[1,2,3,4]})"},
+      // Together with those of the lists in it.
+      {sizes, R"({"a":[{"size":[1,2]}]})", R"({"a":[{"size":[1,2]}]})"},
+      {sizes, R"({"a":[{"size":[1,2]},5]})", R"({"a":)" + cut + "}"},
+      {sizes, R"({"a":[[[1]]]})", R"({"a":[[[1]]]})"},
+      {sizes, R"({"a":[[[[1]]]]})", R"({"a":)" + cut + "}"},
+      {sizes, R"({"a":{"size":[1,2,3,4]},"b":[[[[]]]]})", R"({"a":{"size":)" + cut + "}}"},
+      // Lists beside each other have a bound each.
+      {{"a#", "b#"}, R"({"a":[1,2,3],"b":[1,2,3]})", R"({"a":[1,2,3],"b":[1,2,3]})"},
+      // An object at the end of the path is empty.
+      {{"a#"}, R"({"a":{"b":1}})", R"({"a":{}})"},
+      {{"a#"}, R"({"a":[{"b":1},[{"c":[1,2,3,4]}]]})", R"({"a":[{},[{}]]})"},
+      {{"a#", "a.b#"}, R"({"a":{"b":1,"c":2}})", R"({"a":{"b":1}})"},
+      // Who wants it as it is gets it so.
+      {{"a.size#", "a"}, R"({"a":[1,2,3,4,{"x":1}]})", R"({"a":[1,2,3,4,{"x":1}]})"},
+      {{"a.size#", "a.x"},
+       R"({"a":[1,2,3,{"size":[1,2,3,4]}]})",
+       R"({"a":[1,2,3,{"size":)" + cut + "}]}"},
+      {{"*.x", "a.size#"}, R"({"a":[1,2,3,4]})", R"({"a":[1,2,3,4]})"},
+  };
+  constexpr json::ParseLimits kLimits{.list_elements = 3};
+  for (const Example& example : examples) {
+    INFO(example.document);
+    const json::Projection projection(example.paths);
+    const auto parsed = json::ParseProjected(example.document, projection, kLimits);
+    REQUIRE(parsed.has_value());
+    CHECK(json::Write(*parsed) == example.kept);
+    const auto skimmed = json::Skim(example.document, projection, kLimits);
+    REQUIRE(skimmed.has_value());
+    CHECK(json::Write(*skimmed) == example.kept);
+    const std::string event = R"({"object":)" + std::string(example.document) + "}";
+    const auto below = json::Skim(event, projection.Under("object", {"type"}), kLimits);
+    REQUIRE(below.has_value());
+    CHECK(json::Write(*below) == R"({"object":)" + example.kept + "}");
+  }
+}
+
 TEST_CASE("projection: the last of repeated members wins", "[json]") {
   CHECK(Projected(R"({"a":{"x":1},"s":0,"a":{"x":2,"y":3}})", {"a.x"}) == R"({"a":{"x":2}})");
 }

@@ -123,7 +123,7 @@ TEST_CASE("extended evaluator: an update of what either reads is asked about", "
       maps.guard.update_condition ==
       EvaluatorOf(DefinitionOf("configmaps", R"("usage":[{"name":"acme.io/n","path":".data.n"}])"))
           .guard.update_condition);
-  CHECK(maps.fields == std::vector<std::string>{"data.n"});
+  CHECK(maps.fields == std::vector<std::string>{"data.n#"});
 }
 
 TEST_CASE("extended evaluator: at admission a status is the stored one", "[usage]") {
