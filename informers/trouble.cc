@@ -58,12 +58,13 @@ void Trouble::OnProgress() {
   CHECK_GT(failures_in_a_row_, 0U) << resource_ << " is in trouble without a failure";
   state_.trouble.reset();
   state_.forbidden = false;
-  said_.Solve();
   if (metrics_ != nullptr) metrics_->SetFailing(false);
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(clock_.Now() - failing_since_);
-  LOG(INFO) << "following again resource=" << resource_ << " after=" << base::FormatDuration(lasted)
-            << " failures=" << std::exchange(failures_in_a_row_, 0);
+  const auto failures = std::exchange(failures_in_a_row_, 0);
+  LOG_IF(INFO, said_.Solve()) << "following again resource=" << resource_
+                              << " after=" << base::FormatDuration(lasted)
+                              << " failures=" << failures;
   sink_.OnState();
 }
 

@@ -9,6 +9,7 @@
 #include "pkg/api/resource.h"
 #include "pkg/api/time.h"
 #include "pkg/base/backoff.h"
+#include "pkg/base/reminder.h"
 #include "pkg/client/api_error.h"
 #include "pkg/client/event_correlator.h"
 #include "pkg/json/value.h"
@@ -110,7 +111,7 @@ class Recorder final : public ApiEventRecorder {
   std::deque<Pending> queue_;
   base::TimePoint paid_until_{};  // each request moves it on by `interval_`
   base::TimePoint not_before_{};  // after a request without an answer: the time of the next one
-  bool away_ = false;             // logged already, until the server answers again
+  base::Reminder away_;           // whether the server answers
   std::set<ErrorCode> refusals_;  // logged already
 };
 
@@ -209,7 +210,7 @@ base::Task<base::Result<void>> Recorder::Exchange(EventWrite write, base::TimePo
 
 void Recorder::Settle(Pending pending, const base::Result<void>& sent, bool last_chance) {
   if (sent) {
-    if (std::exchange(away_, false)) LOG(INFO) << "events are sent again";
+    LOG_IF(INFO, away_.Solve()) << "events are sent again";
     backoff_.Reset();
     return Count(pending.write.repeats ? "repeated" : "created");
   }
@@ -243,13 +244,14 @@ base::Task<void> Recorder::Flush() {
   queue_.clear();
 }
 
-// Logs each error code once, not each event.
+// Logs each refusal's code once, not each event. A namespace whose own webhook fails looks like a
+// server that is away, while events of others are sent.
 void Recorder::Complain(const Error& error) {
   if (!MayPass(error)) {
     if (!refusals_.insert(error.code).second) return;
     LOG(WARNING) << "the server refused an event, further ones are only counted error="
                  << json::Quote(error.message);
-  } else if (!std::exchange(away_, true)) {
+  } else if (away_.Meet("", scheduler_.Now())) {
     LOG(WARNING) << "cannot send events, retrying error=" << json::Quote(error.message);
   }
 }

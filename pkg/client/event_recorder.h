@@ -6,8 +6,9 @@
 //
 // Guarantees of the recorder that sends them: a repetition within ten minutes raises the count of
 // the first event; an object with too many events is silenced (EventCorrelator); the queue is
-// bounded; at most `per_second` requests reach the server; a server that forbids events or does not
-// answer is logged once. When Run() is cancelled, queued events have two more seconds.
+// bounded; at most `per_second` requests reach the server; a server that forbids events is logged
+// once, and one that does not answer every five minutes. When Run() is cancelled, queued events
+// have two more seconds.
 //
 // Single-threaded; on the executor's thread. The client and the scheduler must outlive the
 // recorder.

@@ -51,8 +51,24 @@ TEST_CASE("reminder: a problem that comes back is new", "[base]") {
   CHECK_FALSE(reminder.Solve());
   CHECK(reminder.Meet("403", clock.Now()));
   CHECK(reminder.Solve());
-  CHECK_FALSE(reminder.met());
+  CHECK_FALSE(reminder.Solve());
   CHECK(reminder.Meet("403", clock.Now()));
+}
+
+TEST_CASE(
+    "reminder: a problem that comes and goes is eight lines in five minutes, and so is its end",
+    "[base]") {
+  base::ManualClock clock;
+  base::Reminder reminder;
+  int began = 0;
+  int ended = 0;
+  for (int i = 0; i < 15 * 60; ++i) {
+    if (reminder.Meet("403", clock.Now())) ++began;
+    if (reminder.Solve()) ++ended;
+    CHECK(began == ended);
+    clock.Advance(1s);
+  }
+  CHECK(began == 3 * 8);
 }
 
 }  // namespace reminder_test

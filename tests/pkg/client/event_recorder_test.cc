@@ -194,6 +194,21 @@ TEST_CASE("event recorder: a refused event is not retried, and the next one is s
   CHECK(log.With("the server refused an event").size() == 2);  // each kind of refusal once
 }
 
+TEST_CASE("event recorder: a namespace whose events fail now and then does not fill the log",
+          "[client][events]") {
+  const fake::CapturedLog log;
+  Fixture f;
+  for (int i = 0; i < 60; ++i) {
+    f.client.OnDo(Answer::Refuse(Refusal(ErrorCode::kUnavailable, 500)));
+    f.Accept(1);
+    f.recorder->Record(Stale("q" + std::to_string(i)));
+    f.scheduler.RunFor(4s);
+  }
+  CHECK(f.outcomes.seen == Counts{{"created", 60}});
+  CHECK(log.With("cannot send events").size() == 8);
+  CHECK(log.With("events are sent again").size() == 8);
+}
+
 TEST_CASE("event recorder: a full queue rejects an event, which may be recorded later",
           "[client][events]") {
   Fixture f({.queue = 3});
