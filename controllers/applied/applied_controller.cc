@@ -11,8 +11,6 @@ namespace controllers {
 namespace {
 
 constexpr std::chrono::milliseconds kAppliedPoll{250};
-// One cause may make the writes of all objects fail, so at most one failure a minute is logged.
-constexpr std::chrono::minutes kBetweenComplaints{1};
 
 std::string_view ResultOf(AppliedWrite::Verb verb) {
   switch (verb) {
@@ -24,12 +22,6 @@ std::string_view ResultOf(AppliedWrite::Verb verb) {
       return "deleted";
   }
   return "";
-}
-
-void SayTaken(std::string_view ns, std::string_view name) {
-  LOG(WARNING) << "an AppliedClusterQuota of this name belongs to somebody else and is ignored "
-                  "object="
-               << ns << "/" << name;
 }
 
 }  // namespace
@@ -71,6 +63,14 @@ void AppliedController::OnClusterQuota(const quota::Quota* before, const quota::
 void AppliedController::Upsert(const json::Value& object) {
   if (!plan_.OnStored(object)) return;
   SayTaken(object.StringAt({"metadata", "namespace"}), object.StringAt({"metadata", "name"}));
+}
+
+void AppliedController::SayTaken(std::string_view ns, std::string_view name) {
+  const auto more = lines_.Take(ns, context_.scheduler->Now());
+  if (!more) return;
+  LOG(WARNING) << "an AppliedClusterQuota of this name belongs to somebody else and is ignored "
+                  "object="
+               << ns << "/" << name << *more;
 }
 
 void AppliedController::EndList() {
@@ -166,13 +166,13 @@ void AppliedController::Fail(const AppliedWrite& write, const base::Error& error
   const bool failed = failure == AppliedPlan::Failure::kFailed;
   observer_.OnAppliedWrite(failed ? "failed" : "postponed");
   if (failure == AppliedPlan::Failure::kTaken) SayTaken(write.ns, write.name);
-  const base::TimePoint now = context_.scheduler->Now();
-  if (!failed || now < next_complaint_) return;
-  next_complaint_ = now + kBetweenComplaints;
+  if (!failed) return;
+  const auto more = lines_.Take(write.ns, context_.scheduler->Now());
+  if (!more) return;
   LOG(WARNING)
       << "an AppliedClusterQuota cannot be written; its namespace shows the last one, or none "
          "object="
-      << write.ns << "/" << write.name << " error=" << json::Quote(error.message);
+      << write.ns << "/" << write.name << *more << " error=" << json::Quote(error.message);
 }
 
 }  // namespace controllers

@@ -15,6 +15,7 @@
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/tracked_resource.h"
 #include "informers/reflector.h"
+#include "pkg/base/log_limit.h"
 
 namespace controllers {
 
@@ -58,6 +59,7 @@ class AppliedController final : public informers::CollectionSink, public Cluster
   std::unique_ptr<informers::Reflector> NewWatch();
   [[nodiscard]] client::ApiRequest RequestOf(const AppliedWrite& write) const;
   void Fail(const AppliedWrite& write, const base::Error& error);
+  void SayTaken(std::string_view ns, std::string_view name);
 
   TrackingContext context_;
   ServedResources& served_;
@@ -66,7 +68,7 @@ class AppliedController final : public informers::CollectionSink, public Cluster
   AppliedPlan plan_;
   std::unique_ptr<metrics::InformerMetrics> metrics_;
   std::unique_ptr<base::Alarm> alarm_;
-  base::TimePoint next_complaint_ = base::TimePoint::min();
+  base::LogLimit lines_;  // by namespace
   bool listed_ = false;
 };
 

@@ -19,6 +19,7 @@
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/tracked_resource.h"
 #include "informers/reflector.h"
+#include "pkg/base/log_limit.h"
 #include "pkg/quota/usage/definition_set.h"
 
 namespace controllers {
@@ -96,6 +97,7 @@ class DefinitionController final : public informers::CollectionSink {
   [[nodiscard]] DefinitionKinds KindsOf(const quota::usage::StoredDefinition& stored) const;
   // Writes the statuses of the definitions that did not change since Apply(), while it leads.
   base::Task<void> WriteStatus();
+  void SayUnwritten(const std::string& name, const base::Error& error);
   [[nodiscard]] DefinitionState StateOf(const std::string& name,
                                         const quota::usage::StoredDefinition& stored) const;
   // When the status may be written; nullopt: it needs no write.
@@ -117,6 +119,7 @@ class DefinitionController final : public informers::CollectionSink {
     quota::usage::DefinitionVersions versions = {};
   };
   std::map<std::string, Written> written_;  // the last write of each status
+  base::LogLimit unwritten_;                // lines about writes that failed
   std::uint64_t revision_ = 0;
   bool dirty_ = true;     // a definition, or what is known of its paths, has changed
   bool pending_ = false;  // the check of some paths was pending at the last judgement

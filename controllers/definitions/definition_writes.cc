@@ -87,11 +87,17 @@ base::Task<void> DefinitionController::WriteStatus() {
     written.failed = !answer;
     written_.insert_or_assign(name, std::move(written));
     if (!answer && !answer.error().Is(base::ErrorCode::kConflict)) {
-      LOG(WARNING) << "the status of a UsageDefinition cannot be written definition=" << name
-                   << " error=" << json::Quote(answer.error().message);
+      SayUnwritten(name, answer.error());
     }
     if (co_await base::Stopping()) co_return;
   }
+}
+
+void DefinitionController::SayUnwritten(const std::string& name, const base::Error& error) {
+  const auto more = unwritten_.Take(name, context_.scheduler->Now());
+  if (!more) return;
+  LOG(WARNING) << "the status of a UsageDefinition cannot be written definition=" << name << *more
+               << " error=" << json::Quote(error.message);
 }
 
 }  // namespace controllers

@@ -29,7 +29,7 @@ ObservedQuotas::ObservedQuotas(const TrackingContext& context, const quota::Quot
       on_restored_(std::move(on_restored)),
       accounts_(scheduler_, options.identity, options.crowd, options.hold),
       log_(api.name, scheduler_),
-      store_(api.name, listener, api.form),
+      store_(api.name, listener, *context.scheduler, api.form),
       metrics_(NewInformerMetrics(context, context.name + "-quotas", api.resource)),
       reflector_(NewReflector(context, api.resource, api.fields, metrics_.get(), store_)) {}
 

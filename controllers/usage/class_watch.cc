@@ -33,16 +33,22 @@ void ClassWatch::Upsert(const json::Value& object) {
                                        : "";
   // Any object of the cluster may be a class, also one that changes every few seconds.
   if (!table_.Set(name, std::move(one))) return;
-  LOG_IF(WARNING, unreadable) << "class cannot be read; the usage of its objects is unknown "
-                                 "resource="
-                              << resource().ToString() << " class=" << name
-                              << " error=" << json::Quote(why);
-  LOG_IF(WARNING, incomplete) << "class lacks amounts; the usage of its objects under these names "
-                                 "is unknown resource="
-                              << resource().ToString() << " class=" << name
-                              << " error=" << json::Quote(why);
+  if (unreadable) {
+    SayUnknown(name, "class cannot be read; the usage of its objects is unknown", why);
+  } else if (incomplete) {
+    SayUnknown(name, "class lacks amounts; the usage of its objects under these names is unknown",
+               why);
+  }
   // During the first list no class is reported: EndList() reports them all by OnClassState().
   if (listed()) TellChange(name);
+}
+
+void ClassWatch::SayUnknown(const std::string& name, std::string_view what,
+                            const std::string& why) {
+  const auto more = lines_.Take(name, Now());
+  if (!more) return;
+  LOG(WARNING) << what << " resource=" << resource().ToString() << " class=" << name << *more
+               << " error=" << json::Quote(why);
 }
 
 void ClassWatch::Remove(const json::Value& object) {

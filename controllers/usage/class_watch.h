@@ -4,8 +4,10 @@
 // keeps only what one unit of each class uses. Single-threaded.
 
 #include <string>
+#include <string_view>
 
 #include "controllers/usage/shared_watch.h"
+#include "pkg/base/log_limit.h"
 
 namespace controllers {
 
@@ -25,8 +27,10 @@ class ClassWatch final : public SharedWatch {
 
  private:
   void TellChange(const std::string& name) const;
+  void SayUnknown(const std::string& name, std::string_view what, const std::string& why);
 
   quota::ClassTable table_;
+  base::LogLimit lines_;
 };
 
 }  // namespace controllers

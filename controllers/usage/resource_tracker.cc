@@ -92,9 +92,12 @@ void ResourceTracker::NoteUnserved() {
     if (!absent) named += " (the server cannot say that it serves it)";
   }
   if (unserved.empty()) return;
-  LOG(WARNING) << "quotas name resources that the server does not serve quota_api=" << api_.name
-               << " number=" << unserved.size() << " resources=" << named
-               << (unserved.size() > kMostNamed ? ", …" : "");
+  // A quota may name as many as its owner can invent.
+  if (const auto more = unserved_lines_.Take("", context_.scheduler->Now())) {
+    LOG(WARNING) << "quotas name resources that the server does not serve quota_api=" << api_.name
+                 << " number=" << unserved.size() << *more << " resources=" << named
+                 << (unserved.size() > kMostNamed ? ", …" : "");
+  }
   listener_.OnResourceStates(unserved);
 }
 

@@ -17,6 +17,7 @@
 #include "controllers/usage/served_resources.h"
 #include "controllers/usage/shared_resources.h"
 #include "controllers/usage/wanted_resources.h"
+#include "pkg/base/log_limit.h"
 
 namespace controllers {
 
@@ -67,6 +68,7 @@ class ResourceTracker {
   const ClassTracker& classes_;
   WantedResources wanted_;
   std::map<std::string, std::vector<std::string>, std::less<>> groups_;  // by namespace
+  base::LogLimit unserved_lines_;
 };
 
 }  // namespace controllers

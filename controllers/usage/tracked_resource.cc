@@ -105,8 +105,10 @@ void TrackedResource::Await(const std::string& version) {
   sync_state().Await(now, version);
   if (reopened_ && now - *reopened_ < kReopensAgain) return;
   reopened_ = now;
-  LOG(WARNING) << "the server has an object that the watch does not show; opening the watch anew"
-               << " resource=" << resource().ToString();
+  if (const auto more = lines_.Take("", now)) {
+    LOG(WARNING) << "the server has an object that the watch does not show; opening the watch anew"
+                 << " resource=" << resource().ToString() << *more;
+  }
   reflector().Reopen();
 }
 
@@ -146,20 +148,15 @@ void TrackedResource::Count(const json::Value& object, const quota::Uid& uid) {
   const std::string_view ns = api::Namespace(object);
   base::Result<quota::ObjectFacts> facts = FactsOf(object);
   if (!facts) {
-    LOG_EVERY_N(WARNING, 100)
-        << "object cannot be counted; its namespace's usage is unknown resource="
-        << resource().ToString() << " object=" << api::KeyOf(object).ToString()
-        << " error=" << json::Quote(facts.error().message);
+    SayUncounted(object, "object cannot be counted; its namespace's usage is unknown",
+                 facts.error().message);
     const auto change = ledger_.SetUnknown(ns, uid, WithKey(object, facts.error().message),
                                            VersionOf(object), quota::NameMarkOf(api::Name(object)));
     if (change) Report(*change);
     return;
   }
   if (!facts->flaw.empty()) {
-    LOG_EVERY_N(WARNING, 100) << "object has an amount that cannot be counted resource="
-                              << resource().ToString()
-                              << " object=" << api::KeyOf(object).ToString()
-                              << " error=" << json::Quote(facts->flaw);
+    SayUncounted(object, "object has an amount that cannot be counted", facts->flaw);
   }
   NameFlaw(object, *facts);
   const bool has_later = facts->later.has_value();
@@ -170,6 +167,15 @@ void TrackedResource::Count(const json::Value& object, const quota::Uid& uid) {
   change->version = api::ResourceVersion(object);
   if (change->before) shown_.OnChanged(uid, change->version);
   Report(*change);
+}
+
+void TrackedResource::SayUncounted(const json::Value& object, std::string_view what,
+                                   const std::string& why) {
+  const auto more = lines_.Take(api::Namespace(object), Now());
+  if (!more) return;
+  LOG(WARNING) << what << " resource=" << resource().ToString()
+               << " object=" << api::KeyOf(object).ToString() << *more
+               << " error=" << json::Quote(why);
 }
 
 void TrackedResource::Remove(const json::Value& object) {
@@ -260,10 +266,12 @@ base::Task<void> TrackedResource::ReadAgain() {
   while (!co_await base::Stopping()) {
     bool again = false;
     if (facts_.MustReadAgain() && synced() && !resync_.running()) {
-      LOG(INFO) << "reading all objects again, because "
-                << (facts_.outdated() ? "the server counts by other rules"
-                                      : "a quota limits a name that was not counted")
-                << " resource=" << resource().ToString();
+      if (const auto more = lines_.Take("", Now())) {
+        LOG(INFO) << "reading all objects again, because "
+                  << (facts_.outdated() ? "the server counts by other rules"
+                                        : "a quota limits a name that was not counted")
+                  << " resource=" << resource().ToString() << *more;
+      }
       facts_.OnReadingBegins();
       const auto read = co_await resync_.Run(kSettle, LedgerResync::Depth::kWhole);
       const bool ended = read && read->has_value();

@@ -16,6 +16,7 @@
 #include "controllers/usage/ledger_resync.h"
 #include "controllers/usage/shared_watch.h"
 #include "controllers/usage/shown_versions.h"
+#include "pkg/base/log_limit.h"
 #include "pkg/quota/ledger.h"
 
 namespace controllers {
@@ -70,6 +71,7 @@ class TrackedResource final : public SharedWatch {
   base::Task<void> ReadAgain();
   base::Result<quota::ObjectFacts> FactsOf(const json::Value& object);
   void Count(const json::Value& object, const quota::Uid& uid);
+  void SayUncounted(const json::Value& object, std::string_view what, const std::string& why);
   void Report(const quota::LedgerChange& change) const;
   void ReportShown(const std::string& ns, const quota::Uid& uid);
   void TellState() const;
@@ -80,6 +82,7 @@ class TrackedResource final : public SharedWatch {
   quota::Ledger ledger_;
   ShownVersions shown_;
   LedgerResync resync_;
+  base::LogLimit lines_;  // about objects, by namespace; "" for all of them
   base::TimePoint started_{};
   std::optional<base::TimePoint> reopened_;  // the last time that Await() did so
 };

@@ -11,8 +11,9 @@
 
 namespace controllers {
 
-QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener, quota::QuotaForm form)
-    : api_name_(std::move(api_name)), listener_(listener), form_(form) {}
+QuotaStore::QuotaStore(std::string api_name, QuotaListener& listener, const base::Clock& clock,
+                       quota::QuotaForm form)
+    : api_name_(std::move(api_name)), listener_(listener), clock_(clock), form_(form) {}
 
 void QuotaStore::BeginList() {
   listing_ = true;
@@ -156,8 +157,11 @@ void QuotaStore::NoteBroken(const api::ObjectKey& key, const std::string& why) {
   if (why.empty()) {
     broken_.erase(key);
   } else if (std::exchange(broken_[key], why) != why) {
-    LOG(WARNING) << "a part of a quota cannot be read quota_api=" << api_name_
-                 << " quota=" << key.ToString() << " error=" << json::Quote(why);
+    const std::string quota = key.ToString();
+    const auto more = lines_.Take(quota, clock_.Now());
+    if (!more) return;
+    LOG(WARNING) << "a part of a quota cannot be read quota_api=" << api_name_ << " quota=" << quota
+                 << *more << " error=" << json::Quote(why);
   }
 }
 

@@ -3,9 +3,9 @@
 // The quotas of one quota API, as the API server last showed them. A reflector and the answers to
 // our own writes fill it; the newer one wins.
 //
-// A quota of which a part cannot be read (a malformed quantity) is logged once and counted as
-// broken. What can be read of it is enforced (quota::UnreadableSpec). Single-threaded. Pointers are
-// valid until the next call that changes the store, and never across a suspension.
+// A quota of which a part cannot be read (a malformed quantity) is logged and counted as broken.
+// What can be read of it is enforced (quota::UnreadableSpec). Single-threaded. Pointers are valid
+// until the next call that changes the store, and never across a suspension.
 
 #include <functional>
 #include <map>
@@ -17,6 +17,8 @@
 
 #include "informers/reflector.h"
 #include "pkg/api/resource.h"
+#include "pkg/base/clock.h"
+#include "pkg/base/log_limit.h"
 #include "pkg/quota/quota.h"
 
 namespace controllers {
@@ -33,8 +35,9 @@ class QuotaListener {
 class QuotaStore final : public informers::CollectionSink {
  public:
   // `api_name` is the name of the quota API, for logs, and `form` describes its quotas. `listener`
-  // must outlive the store.
-  QuotaStore(std::string api_name, QuotaListener& listener, quota::QuotaForm form = {});
+  // and `clock` must outlive the store.
+  QuotaStore(std::string api_name, QuotaListener& listener, const base::Clock& clock,
+             quota::QuotaForm form = {});
 
   void BeginList() override;
   void Upsert(const json::Value& object) override;
@@ -85,10 +88,12 @@ class QuotaStore final : public informers::CollectionSink {
 
   std::string api_name_;
   QuotaListener& listener_;
+  const base::Clock& clock_;
   quota::QuotaForm form_;
   // Ordered tables: a growing hash table of all quotas would block the event loop for too long.
   std::map<api::ObjectKey, quota::Quota> quotas_;
   std::map<api::ObjectKey, std::string> broken_;  // the error, so that it is logged once
+  base::LogLimit lines_;
   bool synced_ = false;
   bool listing_ = false;
   bool in_order_ = false;

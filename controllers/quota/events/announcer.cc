@@ -8,16 +8,10 @@
 #include "pkg/json/value.h"
 
 namespace controllers {
-namespace {
-
-// A parent may have thousands of children. Each has its event; the log names some of them.
-constexpr base::BucketOptions kLogLines{.per_second = 0.1, .burst = 10};
-
-}  // namespace
 
 Announcer::Announcer(const TrackingContext& context, const quota::QuotaApi& api,
                      const QuotaControllerOptions& options)
-    : context_(context), api_(api), options_(options), log_lines_(kLogLines) {}
+    : context_(context), api_(api), options_(options) {}
 
 bool Announcer::Say(const quota::Quota& quota, const Announcement& announcement) {
   if (context_.events != nullptr) {
@@ -39,15 +33,13 @@ bool Announcer::Say(const quota::Quota& quota, const Announcement& announcement)
   return true;
 }
 
+// A parent may have thousands of children. Each has its event; the log names some of them.
 void Announcer::Log(const quota::Quota& quota, const Announcement& announcement) {
-  if (!log_lines_.Take(context_.scheduler->Now())) {
-    ++omitted_lines_;
-    return;
-  }
-  const std::size_t omitted = std::exchange(omitted_lines_, 0);
-  const std::string more = omitted == 0 ? "" : " omitted=" + std::to_string(omitted);
-  const std::string text = " quota_api=" + api_.name + " quota=" + quota.key.ToString() +
-                           " reason=" + announcement.reason + more +
+  const std::string key = quota.key.ToString();
+  const auto more = lines_.Take(key, context_.scheduler->Now());
+  if (!more) return;
+  const std::string text = " quota_api=" + api_.name + " quota=" + key +
+                           " reason=" + announcement.reason + *more +
                            " why=" + json::Quote(announcement.message);
   if (announcement.type == client::EventType::kWarning) {
     LOG(WARNING) << "a quota is not in force" << text;

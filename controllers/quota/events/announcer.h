@@ -4,12 +4,10 @@
 //
 // A replica that does not lead sends only what any replica may send. Single-threaded.
 
-#include <cstddef>
-
 #include "controllers/quota/base/controller_options.h"
 #include "controllers/quota/events/quota_conditions.h"
 #include "controllers/usage/tracked_resource.h"
-#include "pkg/base/token_bucket.h"
+#include "pkg/base/log_limit.h"
 #include "pkg/quota/quota.h"
 
 namespace controllers {
@@ -30,8 +28,7 @@ class Announcer {
   const TrackingContext& context_;
   const quota::QuotaApi& api_;
   const QuotaControllerOptions& options_;
-  base::TokenBucket log_lines_;
-  std::size_t omitted_lines_ = 0;
+  base::LogLimit lines_;
 };
 
 }  // namespace controllers

@@ -2,13 +2,14 @@
 
 #include <glog/logging.h>
 
-#include "pkg/base/reminder.h"
+#include "pkg/json/value.h"
 
 namespace controllers {
 namespace {
 
-// Of ten thousand quotas with the same problem, a few tell of it.
-constexpr int kRepeated = 10;
+// Of ten thousand quotas with a lasting problem, a few tell of it again. The other lines are for
+// what is new.
+constexpr std::size_t kMostRepeated = base::LogLimit::kMost / 2;
 
 }  // namespace
 
@@ -23,18 +24,15 @@ bool OnceLog::Set(std::string_view what, const std::string& subject, const std::
   const base::TimePoint now = clock_.Now();
   const auto [entry, added] = said_[subject].try_emplace(std::string(what), Said{message, now});
   Said& said = entry->second;
-  if (!added && said.message == message) {
-    if (now < said.at + base::Reminder::kAgain) return false;
-    if (now >= repeating_since_ + base::Reminder::kAgain) {
-      repeating_since_ = now;
-      repeated_ = 0;
-    }
-    if (repeated_++ >= kRepeated) return false;
-  }
+  const bool again = !added && said.message == message;
+  if (again && now < said.at + base::LogLimit::kPeriod) return false;
   said = {message, now};
-  LOG(WARNING) << what << " " << subject << " fails quota_api=" << quota_api_ << " error=\""
-               << message << "\"";
-  return true;
+  const auto more = lines_.Take(subject, now, again ? kMostRepeated : base::LogLimit::kMost);
+  if (more) {
+    LOG(WARNING) << what << " " << subject << " fails quota_api=" << quota_api_ << *more
+                 << " error=" << json::Quote(message);
+  }
+  return !again || more.has_value();
 }
 
 }  // namespace controllers

@@ -43,7 +43,8 @@ struct Fixture {
   }
 
   IgnoredChanges ignored;
-  controllers::QuotaStore store{"core", ignored};
+  base::ManualClock clock;
+  controllers::QuotaStore store{"core", ignored, clock};
   bool served = true;
   int version = 0;
   metrics::Registry registry;
@@ -54,7 +55,7 @@ struct Fixture {
 class ClusterStore {
  public:
   explicit ClusterStore(Fixture& fixture)
-      : store_("cluster", fixture.ignored, quota::ClusterQuotaApi().form) {
+      : store_("cluster", fixture.ignored, fixture.clock, quota::ClusterQuotaApi().form) {
     fixture.series.Add("cluster", [this] { return &store_; });
   }
   void Put(const std::string& name, const std::string& mode, json::Array conditions = {},

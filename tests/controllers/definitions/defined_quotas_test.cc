@@ -20,7 +20,7 @@ const api::GroupVersionResource kResourceQuotas{"", "v1", "resourcequotas"};
 // A store of quotas that follows a watch, and tells the keys of what changes.
 struct Followed final : controllers::QuotaListener {
   Followed(const controllers::TrackingContext& context, const quota::QuotaApi& api)
-      : store(api.name, *this, api.form),
+      : store(api.name, *this, *context.scheduler, api.form),
         watch(controllers::NewReflector(context, api.resource, api.fields, nullptr, store)) {}
   void OnQuota(const quota::Quota* before, const quota::Quota* after) override {
     if (told) told(after != nullptr ? after->key : before->key);

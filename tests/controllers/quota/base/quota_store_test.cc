@@ -41,7 +41,8 @@ struct StoreFixture {
     store.EndList();
   }
   Told told;
-  QuotaStore store{"core", told};
+  base::ManualClock clock;
+  QuotaStore store{"core", told, clock};
   using Names = std::vector<std::string>;
 };
 
