@@ -160,10 +160,11 @@ TEST_CASE_METHOD(Operators, "usage samples: KubeVirt's machines, as summed by ha
                           "guest":"-1Gi"}}}}})",
                       "must not be negative"}},
          .scoped = {{.scope = "example.com/vm-instancetype-kind",
-                     .value = "VirtualMachineInstancetype",
+                     .value = "VirtualMachineClusterInstancetype",
                      .limit = "count/virtualmachines.kubevirt.io",
-                     .spec = R"({"instancetype":{"kind":"VirtualMachineInstancetype",
-                          "name":"u1.medium"},"template":{"spec":{"domain":{"devices":{}}}}})"}}});
+                     .spec = R"({"instancetype":{"kind":"virtualmachineinstancetypes",
+                          "name":"u1.medium"},"template":{"spec":{"domain":{"devices":{}}}}})",
+                     .any_but_it = true}}});
 }
 
 }  // namespace e2e::usage_samples_test

@@ -41,9 +41,10 @@ Milli AmountIn(const json::Value& object, std::initializer_list<std::string_view
   return amount == nullptr ? 0 : AmountOf(*amount);
 }
 
-Milli GpusOf(const json::Value& holder) {
+// `containers` is containers or initContainers.
+Milli GpusOf(const json::Value& holder, std::string_view containers) {
   Milli gpus = 0;
-  for (const json::Value& container : holder.ArrayAt({"template", "spec", "containers"})) {
+  for (const json::Value& container : holder.ArrayAt({"template", "spec", containers})) {
     gpus += AmountIn(container, {"resources", "limits", "nvidia.com/gpu"});
   }
   return gpus;
@@ -88,7 +89,8 @@ std::string ToText(const Sums& sums) {
   return text;
 }
 
-// Every instance has a volume of its own for the data, the log and each tablespace.
+// Every instance has a volume of its own for the data, the log, each tablespace and, if the cluster
+// says so, temporary files.
 Sums PostgresCluster(const json::Value& cluster) {
   const Milli instances = Int(cluster.At({"spec", "instances"}), 1);
   Milli tablespaces = 0;
@@ -97,35 +99,48 @@ Sums PostgresCluster(const json::Value& cluster) {
   }
   const Milli template_of_log =
       AmountIn(cluster, {"spec", "walStorage", "pvcTemplate", "resources", "requests", "storage"});
+  const Milli temporary = AmountIn(cluster, {"spec", "ephemeralVolumeSource", "volumeClaimTemplate",
+                                             "spec", "resources", "requests", "storage"});
   return {
       {"example.com/postgres-instances", instances * 1000},
       {"example.com/postgres-storage", instances * AmountIn(cluster, {"spec", "storage", "size"})},
       {"example.com/postgres-wal-storage",
        instances * AmountIn(cluster, {"spec", "walStorage", "size"})},
       {"example.com/postgres-wal-template-storage", instances * template_of_log},
+      {"example.com/postgres-temporary-storage", instances * temporary},
       {"example.com/postgres-tablespace-storage", instances * tablespaces}};
 }
 
 // A replica of a group is so many hosts, a pod each. KubeRay starts minReplicas at least.
 Sums RayCluster(const json::Value& cluster) {
-  Milli workers = 0;
-  Milli at_least = 0;
-  Milli gpus = 0;
-  Milli in_head = 0;
-  const json::Value* suspended = cluster.At({"spec", "suspend"});
-  if (suspended == nullptr || !suspended->AsBool().value()) {
-    for (const json::Value& group : cluster.ArrayAt({"spec", "workerGroupSpecs"})) {
-      const Milli hosts = Int(group.At({"numOfHosts"}), 1);
-      workers += Int(group.At({"replicas"}), 0) * hosts;
-      at_least += Int(group.At({"minReplicas"}), 0) * hosts;
-      gpus += Int(group.At({"replicas"}), 0) * GpusOf(group);
-    }
-    if (const json::Value* head = cluster.At({"spec", "headGroupSpec"})) in_head = GpusOf(*head);
+  Sums sums;
+  const auto add = [&](const std::string& name, Milli amount) {
+    sums["example.com/ray-" + name] += amount;
+  };
+  for (const char* name :
+       {"workers", "min-workers", "worker-gpus", "min-worker-gpus", "worker-init-gpus",
+        "min-worker-init-gpus", "head-gpus", "head-init-gpus", "autoscaler-gpus"}) {
+    add(name, 0);
   }
-  return {{"example.com/ray-workers", workers * 1000},
-          {"example.com/ray-min-workers", at_least * 1000},
-          {"example.com/ray-worker-gpus", gpus},
-          {"example.com/ray-head-gpus", in_head}};
+  const json::Value* suspended = cluster.At({"spec", "suspend"});
+  if (suspended != nullptr && suspended->AsBool().value()) return sums;
+  for (const json::Value& group : cluster.ArrayAt({"spec", "workerGroupSpecs"})) {
+    const Milli hosts = Int(group.At({"numOfHosts"}), 1);
+    const Milli wanted = Int(group.At({"replicas"}), 0);
+    const Milli at_least = Int(group.At({"minReplicas"}), 0);
+    add("workers", wanted * hosts * 1000);
+    add("min-workers", at_least * hosts * 1000);
+    add("worker-gpus", wanted * GpusOf(group, "containers"));
+    add("min-worker-gpus", at_least * GpusOf(group, "containers"));
+    add("worker-init-gpus", wanted * GpusOf(group, "initContainers"));
+    add("min-worker-init-gpus", at_least * GpusOf(group, "initContainers"));
+  }
+  const json::Value& head = *cluster.At({"spec", "headGroupSpec"});
+  add("head-gpus", GpusOf(head, "containers"));
+  add("head-init-gpus", GpusOf(head, "initContainers"));
+  add("autoscaler-gpus",
+      AmountIn(cluster, {"spec", "autoscalerOptions", "resources", "limits", "nvidia.com/gpu"}));
+  return sums;
 }
 
 // Each node has the volumes that are listed, or the only one. Ephemeral ones have no size.
@@ -146,13 +161,17 @@ Sums ObjectBucketClaim(const json::Value& claim) {
 
 // The memory is of each of the GPUs that a container has.
 Sums GpuPod(const json::Value& pod) {
-  Milli memory = 0;
-  for (const json::Value& container : pod.ArrayAt({"spec", "containers"})) {
-    const json::Value* share = container.At({"resources", "limits", "nvidia.com/gpumem"});
-    const Milli gpus = AmountIn(container, {"resources", "limits", "nvidia.com/gpu"}) / 1000;
-    memory += gpus * (share == nullptr ? kCard : AmountOf(*share));
-  }
-  return {{"example.com/gpu-memory-mib", memory}};
+  const auto memory_of = [&](std::string_view containers) {
+    Milli memory = 0;
+    for (const json::Value& container : pod.ArrayAt({"spec", containers})) {
+      const json::Value* share = container.At({"resources", "limits", "nvidia.com/gpumem"});
+      const Milli gpus = AmountIn(container, {"resources", "limits", "nvidia.com/gpu"}) / 1000;
+      memory += gpus * (share == nullptr ? kCard : AmountOf(*share));
+    }
+    return memory;
+  };
+  return {{"example.com/gpu-memory-mib", memory_of("containers")},
+          {"example.com/gpu-init-memory-mib", memory_of("initContainers")}};
 }
 
 // Wanted and placed replicas are apart; components are one set of theirs.
@@ -187,6 +206,8 @@ Sums VirtualMachine(const json::Value& machine, const Sums& types) {
   return {
       {"example.com/vm-memory", AmountIn(*domain, {"memory", "guest"})},
       {"example.com/vm-requested-memory", AmountIn(*domain, {"resources", "requests", "memory"})},
+      {"example.com/vm-memory-limit", AmountIn(*domain, {"resources", "limits", "memory"})},
+      {"example.com/vm-page-memory", AmountIn(*domain, {"memory", "hugepages", "pageSize"})},
       {"example.com/vm-instancetype-memory", type.empty() ? 0 : types.find(type)->second}};
 }
 

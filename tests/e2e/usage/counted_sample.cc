@@ -117,10 +117,14 @@ class CountedSample {
 
   void TryScoped(const ScopedSpec& scoped, json::Value object) {
     const std::string forbidden = FreshName("forbidden");
-    const json::Value scope = json::Object{
-        {"scopeName", scoped.scope}, {"operator", "In"}, {"values", json::Array{scoped.value}}};
-    quotas_.Create(forbidden, SelectTeam(team_, R"("scopeSelector":{"matchExpressions":[)" +
-                                                    json::Write(scope) + R"(]},"hard":{")" +
+    json::Array scopes{json::Object{{"scopeName", scoped.scope},
+                                    {"operator", scoped.any_but_it ? "NotIn" : "In"},
+                                    {"values", json::Array{scoped.value}}}};
+    if (scoped.any_but_it) {
+      scopes.push_back(json::Object{{"scopeName", scoped.scope}, {"operator", "Exists"}});
+    }
+    quotas_.Create(forbidden, SelectTeam(team_, R"("scopeSelector":{"matchExpressions":)" +
+                                                    json::Write(scopes) + R"(},"hard":{")" +
                                                     scoped.limit + R"(":"0"})"));
     quotas_.WaitUsed(forbidden, {{scoped.limit, "0"}});
     object.Make({"metadata", "name"}) = "scoped";

@@ -50,7 +50,8 @@ struct ScopedSpec {
   std::string scope;
   std::string value;
   std::string limit;
-  std::string spec;  // of an object in the scope
+  std::string spec;         // of an object in the scope
+  bool any_but_it = false;  // the quota is about objects with any other value
 };
 
 struct UsageSample {
