@@ -33,8 +33,8 @@ quota::usage::DefinitionVersions VersionsFor(const quota::usage::StoredDefinitio
   const auto keep_served = [kinds](std::string& version, const api::GroupResource& resource) {
     if (FindResource(*kinds, resource, version) == nullptr) version.clear();
   };
-  keep_served(versions.objects, stored.definition->resource);
-  const auto* of_class = quota::usage::ClassOf(*stored.definition);
+  keep_served(versions.objects, stored.in_force->resource);
+  const auto* of_class = quota::usage::ClassOf(*stored.in_force);
   if (of_class != nullptr) keep_served(versions.of_class, of_class->resource);
   return versions;
 }
@@ -52,13 +52,13 @@ void Define(const std::vector<json::Value>& definitions, quota::QuotaApi& api,
     if (recorded.reason != quota::usage::kPathNotInSchema) return {};
     return recorded;
   };
-  const auto verdicts = set.Judge(quota::BuiltInEvaluator, of_paths);
+  set.Judge(quota::BuiltInEvaluator, of_paths);
   std::uint64_t revision = 0;
   for (const auto& [name, stored] : set.stored()) {
-    if (!verdicts.at(name).reason.empty()) continue;
+    if (stored.in_force == nullptr) continue;
     const quota::usage::DefinitionVersions versions = VersionsFor(stored, kinds);
     quota::Evaluator evaluator = quota::usage::EvaluatorOf(
-        *stored.definition, quota::BuiltInEvaluator(stored.definition->resource), versions.objects);
+        *stored.in_force, quota::BuiltInEvaluator(stored.in_force->resource), versions.objects);
     if (evaluator.classes) evaluator.classes->version = versions.of_class;
     evaluator.revision = ++revision;
     api.evaluators.Put(std::move(evaluator));

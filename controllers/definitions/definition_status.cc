@@ -92,6 +92,7 @@ json::Value StatusOf(const quota::usage::StoredDefinition& stored, const Definit
   const DefinedUse& use = state.objects;
   status.Make({"counted"}) =
       use.synced ? json::Value(static_cast<std::uint64_t>(use.objects)) : json::Value();
+  status.Make({"inForce"}) = quota::usage::FormerInForce(stored);
   status.Make({"version"}) = said(state.versions.objects);
   status.Make({"classVersion"}) = said(state.versions.of_class);
   return status;

@@ -41,12 +41,15 @@ std::optional<base::TimePoint> DefinitionController::DueAt(
     return (held == nullptr ? json::Value() : *held) == *status.At({member});
   };
   const auto last = written_.find(name);
-  // A CRD of a former release drops the versions.
+  // A CRD of a former release drops the versions, and the former generation.
   const bool same_versions = (same("version") && same("classVersion")) ||
                              (last != written_.end() && !last->second.failed &&
                               last->second.versions == quota::usage::VersionsIn(status) &&
                               stored.status.At({"version"}) == nullptr);
-  const bool same_state = same("observedGeneration") && same("conditions") && same_versions;
+  const bool same_former = same("inForce") || (last != written_.end() && !last->second.failed &&
+                                               stored.status.At({"inForce"}) == nullptr);
+  const bool same_state =
+      same("observedGeneration") && same("conditions") && same_versions && same_former;
   if (same_state && same("counted")) return std::nullopt;
   if (last == written_.end()) return base::TimePoint::min();
   const bool soon = !same_state && !last->second.failed;

@@ -245,6 +245,10 @@ FUZZ_TARGET(usage_definition) {
   const auto definition = Read(std::move(*document));
   if (!definition) return;
   for (const FieldPath& path : PathsOf(*definition)) CheckPath(path);
+  json::Value again = json::Object{{"spec", quota::usage::SpecOf(*definition)}};
+  again.Make({"metadata", "name"}) = definition->name;
+  const auto same = quota::usage::ParseUsageDefinition(again);
+  fuzz::Require(same && *same == *definition, "its spec is read as it");
   const Evaluator evaluator = quota::usage::EvaluatorOf(*definition);
   const std::string& condition = evaluator.guard.update_condition;
   fuzz::Require(condition.size() <= quota::usage::kMostCondition, "a short condition");

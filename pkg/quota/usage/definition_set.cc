@@ -66,7 +66,29 @@ void PutFormerInForce(StoredDefinition& stored) {
   stored.generation_in_force = stored.former_generation;
 }
 
+// Takes what is in force by the status.
+void TakeFormer(StoredDefinition& stored, const std::string& name) {
+  const json::Value* former = stored.status.At({"inForce"});
+  const json::Value* spec = former == nullptr ? nullptr : former->At({"spec"});
+  if (spec == nullptr) return;
+  json::Value object = json::Object{{"spec", *spec}};
+  object.Make({"metadata", "name"}) = name;
+  auto definition = ParseUsageDefinition(object);
+  if (!definition) return;
+  const bool same = stored.definition != nullptr && *stored.definition == *definition;
+  stored.in_force =
+      same ? stored.definition : std::make_shared<const UsageDefinition>(std::move(*definition));
+  const json::Value* generation = former->At({"generation"});
+  if (generation != nullptr) stored.generation_in_force = generation->AsInt64().value_or(0);
+}
+
 }  // namespace
+
+json::Value FormerInForce(const StoredDefinition& stored) {
+  if (stored.in_force == nullptr || stored.in_force == stored.definition) return {};
+  return json::Object{{"generation", stored.generation_in_force},
+                      {"spec", SpecOf(*stored.in_force)}};
+}
 
 std::string InNoNamespace(const api::GroupResource& resource) {
   return resource.ToString() + " are in no namespace, so no quota can limit them";
@@ -127,6 +149,7 @@ void DefinitionSet::Put(const json::Value& object) {
       stored.definition = std::make_shared<const UsageDefinition>(std::move(*definition));
     }
   }
+  if (stored.in_force == nullptr) TakeFormer(stored, name);
   held_ += stored.bytes;
   definitions_.insert_or_assign(name, std::move(stored));
   // Not at each call: it looks at all.

@@ -33,8 +33,9 @@ struct StoredDefinition {
   SharedDefinition definition;  // null: it cannot be read, or there is no room for it
   std::string why;              // it cannot be read; "": it can
   std::size_t bytes = 0;        // HeldBytes() of the definition, also if there is no room for it
-  // What is counted by, as Judge() has decided: the definition, or that of a former generation
-  // while the present one cannot be in force. Null: nothing.
+  // What is counted by, as Judge() has decided, or as the status said at the first Put(): the
+  // definition, or that of a former generation while the present one cannot be in force. Null:
+  // nothing.
   SharedDefinition in_force = {};
   std::int64_t generation_in_force = 0;
   // What was in force before, while the paths of what replaced it are not known to be right. Null:
@@ -42,6 +43,10 @@ struct StoredDefinition {
   SharedDefinition former = {};
   std::int64_t former_generation = 0;
 };
+
+// A former generation that is in force, for a status: whoever starts meanwhile counts by it, too.
+// Null: the present one is, or nothing.
+json::Value FormerInForce(const StoredDefinition& stored);
 
 // Whether the present generation of a definition may be in force.
 struct Verdict {

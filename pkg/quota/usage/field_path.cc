@@ -139,6 +139,24 @@ std::string FieldPath::TextOf(Steps steps) {
   return text;
 }
 
+// Of the two ways to write a name with dots it takes the shorter one, so the text is not longer
+// than the one that was read.
+std::string FieldPath::ToText() const {
+  std::string text;
+  for (const Step& step : steps_) {
+    constexpr std::ptrdiff_t kOfBrackets = 4;  // characters, beside those of the name
+    if (step.each) {
+      text += "[*]";
+    } else if (std::ranges::count(step.name, '.') + 1 > kOfBrackets) {
+      text.append(text.empty() ? ".['" : "['").append(step.name).append("']");
+    } else {
+      text += '.';
+      for (const char c : step.name) text.append(c == '.' ? "\\" : "").append(1, c);
+    }
+  }
+  return text;
+}
+
 std::string FieldPath::Projected() const {
   std::vector<Step> named;
   for (const Step& step : steps_) {

@@ -39,6 +39,8 @@ class FieldPath {
   // "spec.disks[*].size", "metadata.labels[example.com/tier]": for messages, as it was written.
   [[nodiscard]] std::string ToString() const { return TextOf(steps_); }
   static std::string TextOf(Steps steps);
+  // A text that is read as this path.
+  [[nodiscard]] std::string ToText() const;
   // For json::Projection, in which lists are transparent.
   [[nodiscard]] std::string Projected() const;
   // The steps to the field, or to the first list on the way to it.

@@ -104,6 +104,9 @@ enum class Names : std::uint8_t {
 base::Result<UsageDefinition> ParseUsageDefinition(const json::Value& object,
                                                    Names names = Names::kWithDomain);
 
+// A spec that is read as this definition. REQUIRES: it was read from one.
+json::Value SpecOf(const UsageDefinition& definition);
+
 // Checks a name that a definition may own, or a scope: a qualified name whose domain is not
 // Kubernetes' own. Returns what is wrong, "" if nothing is.
 std::string WhyNoName(std::string_view name);

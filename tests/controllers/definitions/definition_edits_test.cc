@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <optional>
+#include <utility>
 
 #include "tests/controllers/definitions/definitions_fixture.h"
 
@@ -44,6 +45,61 @@ TEST_CASE("edits: a mistyped one does not end the limit", "[controllers]") {
   f.Delete("buckets");
   f.scheduler.RunFor(20s);
   CHECK(f.Defined().empty());
+}
+
+// The status has what is in force.
+TEST_CASE("edits: a mistyped one does not end the limit at a restart", "[controllers]") {
+  InForce f;
+  f.leads = GENERATE(true, false);
+  const bool readable = GENERATE(true, false);
+  CAPTURE(f.leads, readable);
+  const auto former = [&] {
+    const json::Value* object = f.cluster.Find(DefinitionResource(), "", "buckets.example.com");
+    const json::Value* in_force = object->At({"status", "inForce"});
+    return in_force == nullptr ? "" : json::Write(*in_force);
+  };
+  CHECK(former().empty());
+  const bool leads = std::exchange(f.leads, true);
+  f.Put("buckets", "example.com/bytes", readable ? ".spec.siez" : "spec.size", 2);
+  f.scheduler.RunFor(60s);
+  CHECK(former() ==
+        R"({"generation":1,"spec":{"resource":{"group":"example.com","resource":"buckets"},)"
+        R"("usage":[{"name":"example.com/bytes","path":".spec.size"}]}})");
+  f.leads = leads;
+  for (int i = 0; i < 2; ++i) {
+    f.Stop();
+    f.defined.clear();
+    f.Start();
+    f.scheduler.RunFor(20s);
+    CHECK(f.Defined() == "buckets=v1");
+    CHECK(f.Owns("example.com/bytes"));
+    CHECK_THAT(f.Ready(), Catch::StartsWith("False Path") &&
+                              Catch::EndsWith("; in force is still generation 1"));
+  }
+  f.leads = true;
+  f.Put("buckets", "example.com/more-bytes", ".spec.size", 3);
+  f.scheduler.RunFor(20s);
+  CHECK(f.Owns("example.com/more-bytes"));
+  CHECK(former().empty());
+}
+
+TEST_CASE("edits: a status whose former generation cannot be read is none", "[controllers]") {
+  InForce f;
+  f.Put("buckets", "example.com/bytes", ".spec.siez", 2);
+  f.scheduler.RunFor(60s);
+  f.Stop();
+  f.defined.clear();
+  json::Value stored = *f.cluster.Find(DefinitionResource(), "", "buckets.example.com");
+  json::Value& spec = stored.Make({"status", "inForce", "spec"});
+  SECTION("no spec") { spec = json::Value(); }
+  SECTION("a text") { spec = "spec"; }
+  SECTION("another kind") { spec.Make({"resource", "resource"}) = "disks"; }
+  SECTION("a wrong path") { spec.Make({"usage"}).AsArray()->at(0).Make({"path"}) = "size"; }
+  f.cluster.Put(DefinitionResource(), stored);
+  f.Start();
+  f.scheduler.RunFor(20s);
+  CHECK(f.Defined().empty());
+  CHECK_THAT(f.Ready(), Catch::StartsWith("False PathNotInSchema"));
 }
 
 TEST_CASE("edits: one that waits for a schema does not end the limit", "[controllers]") {

@@ -53,6 +53,7 @@ TEST_CASE("field path: what is accepted", "[usage]") {
     }
     const FieldPath path = Path(example.text);
     CHECK(path.ToString() == example.shown);
+    CHECK(Path(path.ToText()) == path);
     CHECK(path.Projected() == example.projected + "#");
     CHECK(FieldPath::ToCel("object", path.Named()) == "object" + example.cel);
     CHECK(FieldPath::ToCel("oldObject", path.Named()) == "oldObject" + example.cel);

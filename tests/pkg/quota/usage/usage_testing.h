@@ -33,6 +33,11 @@ inline UsageDefinition Defined(std::string_view spec) {
   const auto definition = ParseUsageDefinition(Document(spec));
   INFO((definition ? "" : definition.error().message));
   REQUIRE(definition.has_value());
+  json::Value again = Document(spec);
+  again.Make({"spec"}) = SpecOf(*definition);
+  INFO(json::Write(again));
+  const auto same = ParseUsageDefinition(again);
+  CHECK((same && *same == *definition));
   return *definition;
 }
 
