@@ -17,6 +17,7 @@
 #include "cmd/quota-controller-manager/quota_series.h"
 #include "cmd/quota-controller-manager/request_metrics.h"
 #include "cmd/quota-controller-manager/secure_metrics.h"
+#include "cmd/quota-controller-manager/server_contact.h"
 #include "cmd/quota-controller-manager/server_metrics.h"
 #include "cmd/quota-controller-manager/stages.h"
 #include "cmd/quota-controller-manager/usage_service.h"
@@ -29,6 +30,7 @@
 #include "pkg/base/text.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/event_recorder.h"
+#include "pkg/client/reachability.h"
 #include "pkg/client/rest_client.h"
 #include "pkg/debug/endpoints.h"
 #include "pkg/heap/heap.h"
@@ -121,6 +123,9 @@ class ManagerImpl final : public Manager {
     return leadership_->Leads() && !(admission_ && admission_->IsSecond());
   }
   void Stop(int exit_code);
+  void StopAfterFailure() {
+    if (!stopping_) Stop(1);
+  }
 
   base::asio::io_context& io_;
   Options options_;
@@ -131,6 +136,7 @@ class ManagerImpl final : public Manager {
   metrics::Registry registry_;
   metrics::Histogram loop_held_;
   debug::Health health_{scheduler_};
+  client::Reachability reachability_{scheduler_};
   std::unique_ptr<RequestMetrics> request_metrics_;
   std::unique_ptr<client::RestClient> client_;
   std::unique_ptr<EventMetrics> event_metrics_;
@@ -138,6 +144,7 @@ class ManagerImpl final : public Manager {
   std::unique_ptr<controllers::ServedResources> served_;
   base::Gate lists_{scheduler_, kListsAtOnce};
   controllers::SharedResources shared_;
+  std::unique_ptr<ServerContact> contact_;
   std::unique_ptr<Leadership> leadership_;
   std::unique_ptr<AdmissionService> admission_;       // null: nothing is enforced
   std::unique_ptr<leader::LeaseWitness> witness_;     // of the lease, for remover_
@@ -160,9 +167,10 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
       "quota_event_loop_held_seconds",
       "Longest time in each second that one piece of work occupied the event loop.", kHeldBuckets);
   request_metrics_ = std::make_unique<RequestMetrics>(registry_, config.server.Authority());
-  auto client = client::NewRestClient(
-      io_.get_executor(), scheduler_, config,
-      {.user_agent = client::UserAgent(Version()), .observer = request_metrics_.get()});
+  auto client = client::NewRestClient(io_.get_executor(), scheduler_, config,
+                                      {.user_agent = client::UserAgent(Version()),
+                                       .observer = request_metrics_.get(),
+                                       .reachability = &reachability_});
   if (!client) return client.error();
   client_ = std::move(*client);
   event_metrics_ = std::make_unique<EventMetrics>(registry_);
@@ -171,6 +179,9 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
                                       .instance = HostName(),
                                       .observer = event_metrics_.get()});
   served_ = std::make_unique<controllers::ServedResources>(*client_, scheduler_);
+  contact_ = std::make_unique<ServerContact>(scheduler_, *client_, reachability_,
+                                             [this] { StopAfterFailure(); });
+  contact_->AddChecks(health_);
   Elect(config);
   health_.AddReadiness("shutdown", [this]() -> std::optional<debug::Failure> {
     if (stopping_) return debug::Failure{.reason = "the daemon is stopping", .detail = ""};
@@ -188,9 +199,7 @@ void ManagerImpl::Elect(const client::ClusterConfig& config) {
   callbacks.on_started_leading = [this] {
     for (const std::unique_ptr<Engine>& engine : engines_) engine->OnLeading();
   };
-  callbacks.on_lost = [this] {
-    if (!stopping_) Stop(1);
-  };
+  callbacks.on_lost = [this] { StopAfterFailure(); };
   leadership_ = std::make_unique<Leadership>(scheduler_, *client_, *events_, config,
                                              options_.leader_election, HostName(), callbacks);
   leadership_->Export(registry_);
@@ -390,7 +399,8 @@ void ManagerImpl::AddStages(Stages& stages) {
   }
   if (usage_) std::ranges::move(usage_->Tasks(), std::back_inserter(engines));
   stages.Add(std::move(engines));
-  stages.Add({{"leadership", [this] { return leadership_->Run(); }}});
+  stages.Add({{"leadership", [this] { return leadership_->Run(); }},
+              {"contact", [this] { return contact_->Run(); }}});
   stages.Add({{"events", [this] { return events_->Run(); }}});
   std::vector<StageTask> endpoints;
   for (const std::unique_ptr<http::Server>& server : servers_) {

@@ -66,6 +66,22 @@ base::Task<std::string> ReadRefusal(std::unique_ptr<http::BodyStream> body,
   co_return text;
 }
 
+// Tells what arrives of a body.
+class HeardBody final : public http::BodyStream {
+ public:
+  HeardBody(std::unique_ptr<http::BodyStream> body, Reachability& reachability)
+      : body_(std::move(body)), reachability_(reachability) {}
+  base::Task<Result<std::optional<std::string>>> Read(milliseconds timeout) override {
+    Result<std::optional<std::string>> part = co_await body_->Read(timeout);
+    if (part && *part) reachability_.OnBytes();
+    co_return part;
+  }
+
+ private:
+  std::unique_ptr<http::BodyStream> body_;
+  Reachability& reachability_;
+};
+
 }  // namespace
 
 std::string UserAgent(std::string_view version) {
@@ -88,6 +104,7 @@ RestClient::RestClient(base::asio::any_io_executor executor, base::Scheduler& sc
       compress_(!config.disable_compression),
       asks_user_(config.plugin_input != PluginInput::kDaemon),
       observer_(options.observer),
+      reachability_(options.reachability),
       timeout_(options.timeout) {
   credentials_ = NewCredentialSource(std::move(executor), scheduler_, tls_, std::move(config));
 }
@@ -163,6 +180,11 @@ Error RestClient::Explain(Error error) const {
   return error;
 }
 
+Error RestClient::Failed(Error error) const {
+  if (reachability_ != nullptr) reachability_->OnError(error);
+  return error;
+}
+
 base::Task<Result<ApiResponse>> RestClient::Send(ApiRequest request, Ready ready) {
   const base::TimePoint began = scheduler_.Now();
   const milliseconds left = Left(scheduler_, ready.deadline);
@@ -198,8 +220,10 @@ base::Task<Result<RestClient::Body>> RestClient::Open(ApiRequest request, Ready 
     co_return ErrorFromAnswer(request.verb, request.path, response->status,
                               response->headers.Get("Retry-After"), refusal);
   }
-  if (!timeout_ || IsWatch(request)) co_return std::move(response->body);
-  co_return std::make_unique<TimedBody>(std::move(response->body), scheduler_, ready.deadline);
+  Body body = std::move(response->body);
+  if (reachability_ != nullptr) body = std::make_unique<HeardBody>(std::move(body), *reachability_);
+  if (!timeout_ || IsWatch(request)) co_return body;
+  co_return std::make_unique<TimedBody>(std::move(body), scheduler_, ready.deadline);
 }
 
 template <typename T>
@@ -211,19 +235,22 @@ base::Task<Result<T>> RestClient::Repeat(ApiRequest request, Try<T> try_once) {
   bool renewed = false;  // after a refusal or a failure of TLS
   for (;;) {
     Result<Ready> ready = co_await Authorize(request, deadline);
-    if (!ready) co_return ready.error();
+    if (!ready) co_return Failed(ready.error());
     deadline = ready->deadline;
     const Identity sent = ready->identity;
     Result<T> answer = co_await (this->*try_once)(request, std::move(*ready));
-    if (answer) co_return answer;
-    const Error& error = answer.error();
+    if (answer) {
+      if (reachability_ != nullptr) reachability_->OnAnswer();
+      co_return answer;
+    }
+    const Error error = Failed(Explain(answer.error()));
     const bool refused = error.http_status == 401;
     if (refused || error.Is(ErrorCode::kTls)) {
       // After a 401 any request may be repeated, because the server did nothing, but only once: the
       // new credential may be rejected, too.
       const bool repeatable = refused || request.verb == "GET";
       const bool better = Renew(error, sent);
-      if (!better || !repeatable || renewed || once) co_return Explain(error);
+      if (!better || !repeatable || renewed || once) co_return error;
       renewed = true;
       if (observer_ != nullptr) observer_->OnRetry(request.verb, error.http_status);
       continue;

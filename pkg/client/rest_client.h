@@ -10,7 +10,8 @@
 // request is repeated once if there are better ones. So is a read after a failure of TLS, if a file
 // of certificates has changed. A watch is never repeated. No secret is logged or part of an error.
 //
-// Single-threaded. The scheduler and the observer must outlive it, and it must outlive its streams.
+// Single-threaded. The scheduler, the observer and the reachability must outlive it, and it must
+// outlive its streams.
 // REQUIRES on destruction: no exec plugin runs, as after Close().
 
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include "pkg/client/api_client.h"
 #include "pkg/client/cluster_config.h"
 #include "pkg/client/credentials.h"
+#include "pkg/client/reachability.h"
 #include "pkg/client/tls_material.h"
 #include "pkg/http/client.h"
 
@@ -50,8 +52,9 @@ class RequestObserver {
 };
 
 struct RestOptions {
-  std::string user_agent;               // see UserAgent()
-  RequestObserver* observer = nullptr;  // may be null
+  std::string user_agent;                // see UserAgent()
+  RequestObserver* observer = nullptr;   // may be null
+  Reachability* reachability = nullptr;  // learns how each try ends; may be null
   // Of every request but a watch, with its body, instead of the request's own timeout.
   std::optional<std::chrono::milliseconds> timeout{};
 };
@@ -98,6 +101,8 @@ class RestClient final : public ApiClient {
   base::Result<ApiResponse> Judge(const ApiRequest& request, http::Response response) const;
   // Looks up again what failed. Returns true if there is something better now.
   bool Renew(const base::Error& error, const Identity& sent);
+  // Tells reachability_ of a failed try, and returns its error.
+  [[nodiscard]] base::Error Failed(base::Error error) const;
   // Adds to a 401 what is known to be wrong with our identity.
   [[nodiscard]] base::Error Explain(base::Error error) const;
   void Observe(Exchange exchange, base::TimePoint began) const;
@@ -111,6 +116,7 @@ class RestClient final : public ApiClient {
   bool compress_;
   bool asks_user_;  // an exec plugin may ask a user
   RequestObserver* observer_;
+  Reachability* reachability_;
   std::optional<std::chrono::milliseconds> timeout_;
 };
 

@@ -182,6 +182,17 @@ TEST_CASE("401 and 403 are logged and retried, and nothing is written", "[e2e][i
   }
 }
 
+TEST_CASE("a daemon that is refused as unknown for a minute exits with 1", "[e2e][input]") {
+  TempDir dir;
+  StubServer server(
+      [](const http::Request&) { return StatusAnswer(401, "Unauthorized", "Unauthorized"); });
+  Daemon daemon({.kubeconfig = dir.Write(
+                     "kubeconfig", KubeconfigText({.server = "http://127.0.0.1:" +
+                                                             std::to_string(server.port())}))});
+  CHECK(daemon.WaitEnd(Stretched(75s)) == 1);
+  CHECK(daemon.Log().find("our credentials have ended") != std::string::npos);
+}
+
 TEST_CASE("a wrong token and a user without rights are reported by a real server",
           "[e2e][input][real-only]") {
   Scenario s;

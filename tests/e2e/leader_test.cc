@@ -216,6 +216,26 @@ TEST_CASE("a leader without answers of the server exits with 1, and the other re
   CHECK(a->WaitEnd(Stretched(25s)) == 1);
 }
 
+// A leader would end. A follower must not get reviews that it cannot decide.
+TEST_CASE("a follower without answers of the server is not ready until the server answers again",
+          "[e2e][leader]") {
+  Replicas r;
+  TcpProxy proxy(r.scenario().server().port());
+  const auto a = r.Start("first");
+  const auto b = r.Start("second", r.scenario().server().Kubeconfig(proxy.port()));
+  proxy.Refuse(true);
+  proxy.Cut();
+  Eventually(
+      "the follower is not ready", [&] { return b->Probe("/readyz") == 200 ? "it is" : ""; },
+      Stretched(75s));
+  CHECK(PlainGet(b->probe_port(), "/readyz").body.find("the API server has not answered since") !=
+        std::string::npos);
+  CHECK(b->Probe("/livez") == 200);
+  CHECK(a->Probe("/readyz") == 200);
+  proxy.Refuse(false);
+  b->WaitUntilReady();
+}
+
 TEST_CASE("a leader keeps its lease when all its connections lead nowhere", "[e2e][leader]") {
   Replicas r;
   TcpProxy proxy(r.scenario().server().port());

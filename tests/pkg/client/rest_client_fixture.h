@@ -34,6 +34,7 @@ struct Fixture {
   base::ManualScheduler scheduler{io};
   HttpScript script;
   Recorder recorder;
+  Reachability reachability{scheduler};
   ClusterConfig config;
   std::optional<std::chrono::milliseconds> timeout;
   std::unique_ptr<RestClient> client;
@@ -42,9 +43,9 @@ struct Fixture {
 
   RestClient& Client() {
     if (!client) {
-      client = std::make_unique<RestClient>(io.get_executor(), scheduler,
-                                            std::make_unique<ScriptedHttp>(script), config,
-                                            RestOptions{UserAgent("0.1.0"), &recorder, timeout});
+      client = std::make_unique<RestClient>(
+          io.get_executor(), scheduler, std::make_unique<ScriptedHttp>(script), config,
+          RestOptions{UserAgent("0.1.0"), &recorder, &reachability, timeout});
     }
     return *client;
   }

@@ -1,0 +1,45 @@
+#pragma once
+
+// What follows from whether the API server answers: a replica that cannot use it is not ready, so
+// that reviews go to the others, and one whose credentials have ended ends, because some are read
+// only once (those in a kubeconfig). A leader ends before that, when it loses its lease.
+//
+// Watches may be silent for a minute, and a daemon without leader election may ask nothing else. So
+// this asks for something whenever nothing was asked for some seconds, or for one second while the
+// server does not answer: trouble is noticed, and its end at once.
+//
+// Single-threaded. Constructor arguments must outlive it; Run() must have returned before it is
+// destroyed.
+
+#include <functional>
+
+#include "pkg/base/scheduler.h"
+#include "pkg/client/api_client.h"
+#include "pkg/client/reachability.h"
+#include "pkg/debug/health.h"
+
+namespace manager {
+
+class ServerContact {
+ public:
+  // `reachability` learns from `client`. `on_refused` is called once, when credentials have ended.
+  ServerContact(base::Scheduler& scheduler, client::ApiClient& client,
+                const client::Reachability& reachability, std::function<void()> on_refused)
+      : scheduler_(scheduler),
+        client_(client),
+        reachability_(reachability),
+        on_refused_(std::move(on_refused)) {}
+
+  // Adds a check that fails while the API server does not answer.
+  void AddChecks(debug::Health& health);
+  // Runs until credentials have ended, or until cancelled.
+  base::Task<void> Run();
+
+ private:
+  base::Scheduler& scheduler_;
+  client::ApiClient& client_;
+  const client::Reachability& reachability_;
+  std::function<void()> on_refused_;
+};
+
+}  // namespace manager
