@@ -409,7 +409,7 @@ base::Task<void> AdmissionService::Run() {
 }
 
 void AdmissionService::Stop(std::chrono::milliseconds linger) {
-  server_->Drain();
+  server_->Drain(true);
   closing_.Spawn("close", [this, linger] { return CloseAfter(linger); });
 }
 

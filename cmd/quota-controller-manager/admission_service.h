@@ -71,6 +71,9 @@ class AdmissionService final : public webhook::StoredRulesListener {
   base::Task<void> Run();
   // Answers current and new requests for `linger`, then closes; Run() then returns.
   void Stop(std::chrono::milliseconds linger);
+  // While draining, API servers are told to connect again for the next review. REQUIRES: Listen()
+  // has succeeded, and Stop() was not called.
+  void Drain(bool drain) { server_->Drain(drain); }
 
   // If the daemon's own namespace `ns` is being deleted, deletes the webhook configuration, which
   // is cluster-scoped and would otherwise stay. Tries for some seconds; the log names the object if

@@ -179,8 +179,13 @@ base::Result<void> ManagerImpl::Connect(const client::ClusterConfig& config) {
                                       .instance = HostName(),
                                       .observer = event_metrics_.get()});
   served_ = std::make_unique<controllers::ServedResources>(*client_, scheduler_);
-  contact_ = std::make_unique<ServerContact>(scheduler_, *client_, reachability_,
-                                             [this] { StopAfterFailure(); });
+  ServerContactCallbacks callbacks;
+  callbacks.on_contact = [this](bool answers) {
+    if (admission_ && !stopping_) admission_->Drain(!answers);  // a stop drains for good
+  };
+  callbacks.on_refused = [this] { StopAfterFailure(); };
+  contact_ =
+      std::make_unique<ServerContact>(scheduler_, *client_, reachability_, std::move(callbacks));
   contact_->AddChecks(health_);
   Elect(config);
   health_.AddReadiness("shutdown", [this]() -> std::optional<debug::Failure> {

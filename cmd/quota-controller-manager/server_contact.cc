@@ -3,6 +3,7 @@
 #include <glog/logging.h>
 
 #include <string>
+#include <utility>
 
 #include "pkg/api/time.h"
 #include "pkg/json/value.h"
@@ -33,24 +34,30 @@ void ServerContact::AddChecks(debug::Health& health) {
   });
 }
 
+void ServerContact::Tell() {
+  const bool lost = reachability_.Unanswered().has_value();
+  if (std::exchange(lost_, lost) != lost) callbacks_.on_contact(!lost);
+}
+
 base::Task<void> ServerContact::Run() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {
-    if (const auto refused = reachability_.Refused()) {
-      LOG(ERROR) << "the API server answers nothing but 401: our credentials have ended, stopping "
-                    "so that the next start reads them again since="
-                 << api::FormatTime(refused->since)
-                 << " error=" << json::Quote(refused->last.message);
-      on_refused_();
-      co_return;
-    }
     // A replica that is not ready must know at once when it can be.
-    const base::Duration quiet = reachability_.Unanswered() ? kContactPeriod : kNobodyAsked;
+    const base::Duration quiet = lost_ ? kContactPeriod : kNobodyAsked;
     if (scheduler_.Now() - reachability_.last_end() >= quiet) {
       client::ApiRequest request;
       request.path = "/version";  // everybody may read it, and it costs the server little
       request.timeout = kContactTimeout;
       (void)co_await client_.Do(std::move(request));
+    }
+    Tell();
+    if (const auto refused = reachability_.Refused()) {
+      LOG(ERROR) << "the API server answers nothing but 401: our credentials have ended, stopping "
+                    "so that the next start reads them again since="
+                 << api::FormatTime(refused->since)
+                 << " error=" << json::Quote(refused->last.message);
+      callbacks_.on_refused();
+      co_return;
     }
     co_await scheduler_.Sleep(kContactPeriod);
   }

@@ -1,8 +1,9 @@
 #pragma once
 
 // What follows from whether the API server answers: a replica that cannot use it is not ready, so
-// that reviews go to the others, and one whose credentials have ended ends, because some are read
-// only once (those in a kubeconfig). A leader ends before that, when it loses its lease.
+// that reviews go to the others (also those on connections that are kept), and one whose
+// credentials have ended ends, because some are read only once (those in a kubeconfig). A leader
+// ends before that, when it loses its lease.
 //
 // Watches may be silent for a minute, and a daemon without leader election may ask nothing else. So
 // this asks for something whenever nothing was asked for some seconds, or for one second while the
@@ -20,15 +21,20 @@
 
 namespace manager {
 
+struct ServerContactCallbacks {
+  std::function<void(bool)> on_contact;  // with false: the server does not answer; true: it does
+  std::function<void()> on_refused;      // called once: credentials have ended
+};
+
 class ServerContact {
  public:
-  // `reachability` learns from `client`. `on_refused` is called once, when credentials have ended.
+  // `reachability` learns from `client`.
   ServerContact(base::Scheduler& scheduler, client::ApiClient& client,
-                const client::Reachability& reachability, std::function<void()> on_refused)
+                const client::Reachability& reachability, ServerContactCallbacks callbacks)
       : scheduler_(scheduler),
         client_(client),
         reachability_(reachability),
-        on_refused_(std::move(on_refused)) {}
+        callbacks_(std::move(callbacks)) {}
 
   // Adds a check that fails while the API server does not answer.
   void AddChecks(debug::Health& health);
@@ -36,10 +42,13 @@ class ServerContact {
   base::Task<void> Run();
 
  private:
+  void Tell();  // what has changed
+
   base::Scheduler& scheduler_;
   client::ApiClient& client_;
   const client::Reachability& reachability_;
-  std::function<void()> on_refused_;
+  ServerContactCallbacks callbacks_;
+  bool lost_ = false;
 };
 
 }  // namespace manager

@@ -53,7 +53,7 @@ class AsioServer final : public Server {
   [[nodiscard]] std::uint16_t port() const override { return port_; }
   [[nodiscard]] ServerStats stats() const override;
   base::Task<void> Run() override;
-  void Drain() override;
+  void Drain(bool drain) override;
   void Stop(std::chrono::milliseconds grace) override;
   base::Result<void> SetTls(ServerTls tls) override;
 
@@ -180,7 +180,7 @@ void AsioServer::Begin(Tcp::socket socket) {
   auto connection = std::make_shared<ServerConnection>(
       shared, Plain(remote.address()), std::make_shared<Socket>(std::move(socket), Text(remote)),
       tls_);
-  if (draining_) connection->Drain();
+  connection->Drain(draining_);
   const auto place = connections_.insert(connections_.end(), connection.get());
   tasks_.Spawn("http connection", [this, connection, place]() -> base::Task<void> {
     co_await connection->Run();
@@ -196,9 +196,9 @@ ServerStats AsioServer::stats() const {
   return stats;
 }
 
-void AsioServer::Drain() {
-  draining_ = true;
-  for (ServerConnection* connection : connections_) connection->Drain();
+void AsioServer::Drain(bool drain) {
+  draining_ = drain;
+  for (ServerConnection* connection : connections_) connection->Drain(drain);
 }
 
 void AsioServer::Stop(std::chrono::milliseconds grace) {

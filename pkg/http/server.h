@@ -116,9 +116,10 @@ class Server {
   [[nodiscard]] virtual ServerStats stats() const = 0;
   // Accepts connections until stopped; returns when the last one is closed.
   virtual base::Task<void> Run() = 0;
-  // From now on every answer says `Connection: close`. New connections and requests are still
-  // answered. Call it before Stop(), while clients learn that this server goes away.
-  virtual void Drain() = 0;
+  // While draining, every answer says `Connection: close`. New connections and requests are still
+  // answered. For a server that will stop, or should not be used for a time, so that clients go to
+  // another one as soon as they know of it.
+  virtual void Drain(bool drain) = 0;
   // Stops accepting. Current requests get `grace` to finish. Streams, which would never end by
   // themselves, are cancelled at once. May be called more than once.
   virtual void Stop(std::chrono::milliseconds grace) = 0;

@@ -42,8 +42,8 @@ class ServerConnection final : private Crowd::Guest {
 
   // Returns when the connection is closed.
   base::Task<void> Run();
-  // Reads no request after the next answer.
-  void Drain() { draining_ = true; }
+  // While draining, reads no request after the next answer.
+  void Drain(bool drain) { draining_ = drain; }
   // Closes once the current request is answered, or now if there is none. Streams end now.
   void Stop();
   // Closes now; a running handler is cancelled.

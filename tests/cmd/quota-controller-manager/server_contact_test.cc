@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "pkg/base/manual_scheduler.h"
 #include "pkg/base/task_group.h"
@@ -72,11 +73,16 @@ class Fixture {
   base::ManualScheduler scheduler{io_};
   client::Reachability reachability{scheduler};
   Server server{reachability};
+  std::vector<bool> told;  // whether the server answers
   int refused = 0;
 
  private:
   debug::Health health_{scheduler};
-  manager::ServerContact contact_{scheduler, server, reachability, [this] { ++refused; }};
+  manager::ServerContact contact_{scheduler,
+                                  server,
+                                  reachability,
+                                  {.on_contact = [this](bool answers) { told.push_back(answers); },
+                                   .on_refused = [this] { ++refused; }}};
   base::TaskGroup tasks_{io_.get_executor()};
 };
 
@@ -91,6 +97,7 @@ TEST_CASE("server contact: a replica without answers is not ready after a minute
   CHECK(f.IsReady());
   f.scheduler.RunFor(15s);
   CHECK_FALSE(f.IsReady());
+  CHECK(f.told == std::vector<bool>{false});
   const http::Response answer = f.Ask("/readyz");
   CHECK(answer.status == 500);
   CHECK_THAT(answer.body,
@@ -105,6 +112,7 @@ TEST_CASE("server contact: a replica without answers is not ready after a minute
   f.server.error.reset();
   f.scheduler.RunFor(1s);
   CHECK(f.IsReady());
+  CHECK(f.told == std::vector<bool>{false, true});
   CHECK(f.Ask("/readyz").status == 200);
 }
 

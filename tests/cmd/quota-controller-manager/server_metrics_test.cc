@@ -12,7 +12,7 @@ class FakeServer final : public http::Server {
   [[nodiscard]] std::uint16_t port() const override { return 0; }
   [[nodiscard]] http::ServerStats stats() const override { return now; }
   base::Task<void> Run() override { co_return; }
-  void Drain() override {}
+  void Drain(bool) override {}
   void Stop(std::chrono::milliseconds) override {}
   base::Result<void> SetTls(http::ServerTls) override { return {}; }
   http::ServerStats now;

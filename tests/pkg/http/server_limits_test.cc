@@ -100,12 +100,19 @@ TEST_CASE("server: while draining every request is answered with Connection: clo
     const auto kept = co_await loopback.Dial();
     const std::string before = co_await AskOn(*kept);
     CHECK_FALSE(Contains(before, "Connection: close\r\n"));
-    loopback.server().Drain();
+    loopback.server().Drain(true);
     const auto fresh = co_await loopback.Dial();
     for (http::Connection* connection : {kept.get(), fresh.get()}) {
       const std::string answer = co_await AskOn(*connection);
       CHECK(Contains(answer, "200 OK"));
       CHECK(Contains(answer, "Connection: close\r\n"));
+    }
+    const auto waiting = co_await loopback.Dial();
+    loopback.server().Drain(false);
+    const auto later = co_await loopback.Dial();
+    for (http::Connection* connection : {waiting.get(), later.get()}) {
+      const std::string answer = co_await AskOn(*connection);
+      CHECK_FALSE(Contains(answer, "Connection: close\r\n"));
     }
   });
 }
