@@ -11,8 +11,8 @@
 namespace manager {
 namespace {
 
-// How long nobody asks before this does. The lease is read every 4.4 s at the latest.
-constexpr std::chrono::seconds kNobodyAsked{5};
+// How long nothing is answered before this asks. The lease is read every 4.4 s at the latest.
+constexpr std::chrono::seconds kNothingAnswered{5};
 constexpr std::chrono::seconds kContactPeriod{1};
 constexpr std::chrono::seconds kContactTimeout{5};
 
@@ -43,8 +43,8 @@ base::Task<void> ServerContact::Run() {
   co_await base::DeferCancellation();
   while (!co_await base::Stopping()) {
     // A replica that is not ready must know at once when it can be.
-    const base::Duration quiet = lost_ ? kContactPeriod : kNobodyAsked;
-    if (scheduler_.Now() - reachability_.last_end() >= quiet) {
+    const base::Duration quiet = lost_ ? kContactPeriod : kNothingAnswered;
+    if (scheduler_.Now() - reachability_.last_answer() >= quiet) {
       client::ApiRequest request;
       request.path = "/version";  // everybody may read it, and it costs the server little
       request.timeout = kContactTimeout;

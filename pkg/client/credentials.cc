@@ -83,8 +83,8 @@ base::Task<Result<Credential>> ExecCredentials::Get(base::TimePoint deadline) {
 }
 
 bool ExecCredentials::Reject(std::uint64_t generation) {
-  // A late rejection of an older credential: the current one was not rejected.
-  if (generation != generation_) return true;
+  // A late rejection of an older credential: the current one was not rejected, or is on its way.
+  if (generation != generation_ || !known_) return true;
   const base::TimePoint now = scheduler_.Now();
   // The plugin has just given it, and would give the same again.
   if (now < kept_until_ || now < no_rejection_until_) return false;

@@ -3,7 +3,7 @@
 namespace client {
 
 void Reachability::OnAnswer() {
-  last_end_ = clock_.Now();
+  last_answer_ = clock_.Now();
   unanswered_.reset();
   refused_.reset();
 }
@@ -12,16 +12,16 @@ void Reachability::OnError(const base::Error& error) {
   if (error.Is(base::ErrorCode::kCancelled)) return;
   const bool refused = error.http_status == 401;
   if (error.http_status != 0 && !refused) return OnAnswer();
-  last_end_ = clock_.Now();
   Extend(unanswered_, error);
   if (!refused) return;
-  if (refused_ && last_end_ - refused_->latest > kLongestGap) refused_.reset();
+  if (refused_ && clock_.Now() - refused_->latest > kLongestGap) refused_.reset();
   Extend(refused_, error);
 }
 
 void Reachability::Extend(std::optional<Spell>& spell, const base::Error& error) {
-  if (!spell) spell = Spell{.began = last_end_, .trouble = {.since = clock_.WallNow()}};
-  spell->latest = last_end_;
+  const base::TimePoint now = clock_.Now();
+  if (!spell) spell = Spell{.began = now, .trouble = {.since = clock_.WallNow()}};
+  spell->latest = now;
   spell->trouble.last = error;
 }
 

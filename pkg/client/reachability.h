@@ -42,8 +42,8 @@ class Reachability {
   [[nodiscard]] std::optional<Trouble> Unanswered() const { return Lasting(unanswered_); }
   // Set if all answers of kPatience were 401. Requests without any answer may be among them.
   [[nodiscard]] std::optional<Trouble> Refused() const { return Lasting(refused_); }
-  // When a request last ended; before the first one, when this was made.
-  [[nodiscard]] base::TimePoint last_end() const { return last_end_; }
+  // When a request was last answered; before that, when this was made.
+  [[nodiscard]] base::TimePoint last_answer() const { return last_answer_; }
 
  private:
   struct Spell {
@@ -56,7 +56,7 @@ class Reachability {
   static std::optional<Trouble> Lasting(const std::optional<Spell>& spell);
 
   const base::Clock& clock_;
-  base::TimePoint last_end_ = clock_.Now();
+  base::TimePoint last_answer_ = clock_.Now();
   std::optional<Spell> unanswered_;
   std::optional<Spell> refused_;
 };
