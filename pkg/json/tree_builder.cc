@@ -31,6 +31,7 @@ void TreeBuilder::Replace(std::size_t depth, std::string_view text) {
   CHECK_LT(depth, open_.size()) << "a container is replaced that is not open";
   parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(open_[depth].first), parts_.end());
   key_ = std::move(open_[depth].key);
+  bytes_left_ = open_[depth].bytes_left;
   open_.resize(depth);
   Add(text);
 }

@@ -46,11 +46,12 @@ class TreeBuilder {
  private:
   struct Open {
     bool array = false;
-    std::size_t first = 0;  // of its parts
-    std::string key;        // its own, in the object around it
+    std::size_t first = 0;       // of its parts
+    std::string key;             // its own, in the object around it
+    std::size_t bytes_left = 0;  // when it began
   };
   bool Start(bool array) {
-    open_.push_back({array, parts_.size(), std::move(key_)});
+    open_.push_back({array, parts_.size(), std::move(key_), bytes_left_});
     return Spend(kPart);
   }
   bool Spend(std::size_t bytes) {

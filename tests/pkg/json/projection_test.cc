@@ -147,6 +147,20 @@ TEST_CASE("projection: a long list on a bounded path becomes a text", "[json]") 
   }
 }
 
+TEST_CASE("projection: a long list that is left out takes no memory", "[json]") {
+  std::string zeros = "[0";
+  for (int i = 1; i < 20'000; ++i) zeros += ",0";
+  const std::string document =
+      R"({"a":)" + zeros + R"(],"b":)" + zeros + R"(],"c":)" + zeros + "]}";
+  const json::Projection projection({"a#", "b#", "c#"});
+  const json::ParseLimits limits{.bytes = 1 << 20};
+  const auto parsed = json::ParseProjected(document, projection, limits);
+  const auto skimmed = json::Skim(document, projection, limits);
+  REQUIRE(parsed.has_value());
+  REQUIRE(skimmed.has_value());
+  CHECK(*parsed == *skimmed);
+}
+
 TEST_CASE("projection: the last of repeated members wins", "[json]") {
   CHECK(Projected(R"({"a":{"x":1},"s":0,"a":{"x":2,"y":3}})", {"a.x"}) == R"({"a":{"x":2}})");
 }
