@@ -104,6 +104,7 @@ void ResourceTracker::NoteUnserved() {
 // Discovery alone may be wrong for a while after the start of a server.
 bool ResourceTracker::MustStop(const Wanted& wanted) const {
   if (wanted.current() == nullptr) return true;
+  if (served_.HasOtherScope(wanted.evaluator->resource, ResourceScope::kNamespaced)) return true;
   return wanted.tracked->IsRefused() && served_.LacksVersion(wanted.tracked->resource());
 }
 

@@ -178,6 +178,11 @@ bool ServedResources::LacksVersion(const api::GroupVersionResource& resource) co
   return before_ && before_->Lacks(resource) && last_.Lacks(resource);
 }
 
+bool ServedResources::HasOtherScope(const api::GroupResource& resource, ResourceScope scope) const {
+  const auto found = served_.find(resource);
+  return found != served_.end() && found->second.scope != scope;
+}
+
 bool ServedResources::HasVersion(const api::GroupVersionResource& resource) const {
   return known_.contains(resource);
 }

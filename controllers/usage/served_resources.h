@@ -72,6 +72,8 @@ class ServedResources {
   // stale.
   [[nodiscard]] bool IsUnknown(const api::GroupResource& resource,
                                ResourceScope scope = ResourceScope::kNamespaced) const;
+  // True if a resource of this name is served with the other scope: its CRD was created anew.
+  [[nodiscard]] bool HasOtherScope(const api::GroupResource& resource, ResourceScope scope) const;
   // True if exactly this version can be listed and watched, as far as is known.
   [[nodiscard]] bool HasVersion(const api::GroupVersionResource& resource) const;
   // True if two answers in a row, both complete for its group, did not have it.

@@ -105,7 +105,7 @@ void TrackedResource::Await(const std::string& version) {
   sync_state().Await(now, version);
   if (reopened_ && now - *reopened_ < kReopensAgain) return;
   reopened_ = now;
-  if (const auto more = lines_.Take("", now)) {
+  if (const auto more = own_lines_.Take("", now)) {
     LOG(WARNING) << "the server has an object that the watch does not show; opening the watch anew"
                  << " resource=" << resource().ToString() << *more;
   }
@@ -266,7 +266,7 @@ base::Task<void> TrackedResource::ReadAgain() {
   while (!co_await base::Stopping()) {
     bool again = false;
     if (facts_.MustReadAgain() && synced() && !resync_.running()) {
-      if (const auto more = lines_.Take("", Now())) {
+      if (const auto more = own_lines_.Take("", Now())) {
         LOG(INFO) << "reading all objects again, because "
                   << (facts_.outdated() ? "the server counts by other rules"
                                         : "a quota limits a name that was not counted")

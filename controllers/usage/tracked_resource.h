@@ -82,7 +82,8 @@ class TrackedResource final : public SharedWatch {
   quota::Ledger ledger_;
   ShownVersions shown_;
   LedgerResync resync_;
-  base::LogLimit lines_;  // about objects, by namespace; "" for all of them
+  base::LogLimit lines_;      // about objects, by namespace
+  base::LogLimit own_lines_;  // about all of them
   base::TimePoint started_{};
   std::optional<base::TimePoint> reopened_;  // the last time that Await() did so
 };

@@ -75,6 +75,18 @@ TEST_CASE("served kinds: a kind is watched in another version when its version i
   CHECK(f.Used("q") == "count/widgets.example.com=1");
 }
 
+TEST_CASE("served kinds: a kind that is created again without namespaces is not counted",
+          "[controllers]") {
+  ControllerFixture f;
+  f.cluster.Serve(kWidgets, "Widget");
+  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "9"}, {kCount, "3"}}));
+  f.RunFor(40s);
+  REQUIRE(Watched(f) == "pods.v1 " + kWidgets.ToString());
+  f.cluster.Serve(kWidgets, "Widget", false);
+  f.RunFor(40s);
+  CHECK(Watched(f) == "pods.v1");
+}
+
 // One of several API servers has just started, or has an old copy of what others serve.
 TEST_CASE("served kinds: a kind that can be watched is served, whatever discovery says",
           "[controllers]") {
