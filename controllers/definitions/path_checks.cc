@@ -31,6 +31,13 @@ base::Duration Longer(base::Duration wait, base::Duration most) {
   return std::clamp<base::Duration>(2 * wait, PathChecks::kSoonest, most);
 }
 
+// What the status says of the paths of this generation if they are wrong; "": nothing.
+std::string RecordedMistake(const StoredDefinition& stored) {
+  quota::usage::Verdict recorded = quota::usage::RecordedVerdict(stored);
+  const bool wrong = recorded.reason == quota::usage::kPathNotInSchema;
+  return wrong ? std::move(recorded.message) : "";
+}
+
 }  // namespace
 
 bool WasInForce(const StoredDefinition& stored) {
@@ -89,13 +96,10 @@ PathChecks::Check PathChecks::NewCheck(const StoredDefinition& stored,
   }
   if (!quota::usage::IsObserved(stored)) return check;
   quota::usage::DefinitionVersions versions = quota::usage::VersionsIn(stored.status);
-  quota::usage::Verdict recorded = quota::usage::RecordedVerdict(stored);
   check.accepted = WasInForce(stored);
   check.objects.accepted_in = std::move(versions.objects);
   check.of_class.accepted_in = std::move(versions.of_class);
-  if (!check.accepted && recorded.reason == quota::usage::kPathNotInSchema) {
-    check.recorded = std::move(recorded.message);
-  }
+  check.recorded = RecordedMistake(stored);
   return check;
 }
 
@@ -109,12 +113,17 @@ void PathChecks::Follow(const quota::usage::DefinitionSet::Stored& stored,
     if (!one.definition) continue;
     DefinitionKinds kinds = kinds_of(one);
     auto at = checks_.find(name);
-    if (at == checks_.end()) {
+    const bool is_new = at == checks_.end();
+    if (is_new) {
       at = checks_.emplace(name, NewCheck(one, kinds.last, scheduler_.Now())).first;
     }
     Check& check = at->second;
+    if (kinds.told != check.told && (check.told || !check.accepted || is_new)) {
+      check.told = kinds.told;
+      check.accepted = WasInForce(one);
+      check.recorded = RecordedMistake(one);
+    }
     if (kinds.told) {
-      check.accepted = true;
       check.objects.accepted_in = std::move(kinds.last.objects);
       check.of_class.accepted_in = std::move(kinds.last.of_class);
     }
@@ -158,7 +167,8 @@ const PathChecks::Check* PathChecks::Find(std::string_view name) const {
 
 bool PathChecks::IsDecided(std::string_view name) const {
   const Check* check = Find(name);
-  return check != nullptr && (check->accepted || !check->Wrong().empty());
+  return check != nullptr &&
+         ((check->accepted && !check->told) || (!check->accepted && !check->Wrong().empty()));
 }
 
 std::string PathChecks::WhyNot(std::string_view name) const {
@@ -260,6 +270,7 @@ void PathChecks::Answer(const std::string& name, Check& check, SchemaDocument& s
   const std::string wrong = check.Wrong();
   if (known && wrong.empty()) {
     check.accepted = true;
+    check.told = false;
     for (Reading* reading : {&check.objects, &check.of_class}) {
       if (!reading->questions.empty()) reading->accepted_in = reading->chosen()->kind.version;
     }

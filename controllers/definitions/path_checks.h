@@ -64,7 +64,8 @@ class PathChecks {
   // Reads what is due, until cancelled.
   base::Task<void> Run();
 
-  // True if it is decided whether the definition may be in force. Until then it may.
+  // True if it is decided whether the definition may be in force. Until then it may. What the
+  // leader says is not decided: it may be by a schema that it cannot read.
   [[nodiscard]] bool IsDecided(std::string_view name) const;
   // Returns why the definition must not be in force; "" if it may.
   [[nodiscard]] std::string WhyNot(std::string_view name) const;
@@ -96,6 +97,7 @@ class PathChecks {
     quota::usage::SharedDefinition definition;
     base::TimePoint since;
     bool accepted = false;      // it has been in force
+    bool told = false;          // which only the leader has said
     std::string recorded = {};  // what its status says of its paths, until that is known
     Reading objects = {};
     Reading of_class = {};

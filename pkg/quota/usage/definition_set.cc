@@ -66,20 +66,21 @@ void PutFormerInForce(StoredDefinition& stored) {
   stored.generation_in_force = stored.former_generation;
 }
 
-// Takes what is in force by the status.
-void TakeFormer(StoredDefinition& stored, const std::string& name) {
-  const json::Value* former = stored.status.At({"inForce"});
-  const json::Value* spec = former == nullptr ? nullptr : former->At({"spec"});
-  if (spec == nullptr) return;
+// The former generation that is in force by the status; null if there is none that can be read.
+SharedDefinition FormerIn(const StoredDefinition& stored, const std::string& name) {
+  const auto spec = json::Parse(stored.status.StringAt({"inForce", "spec"}));
+  if (!spec) return nullptr;
   json::Value object = json::Object{{"spec", *spec}};
   object.Make({"metadata", "name"}) = name;
-  auto definition = ParseUsageDefinition(object);
-  if (!definition) return;
-  const bool same = stored.definition != nullptr && *stored.definition == *definition;
-  stored.in_force =
-      same ? stored.definition : std::make_shared<const UsageDefinition>(std::move(*definition));
-  const json::Value* generation = former->At({"generation"});
-  if (generation != nullptr) stored.generation_in_force = generation->AsInt64().value_or(0);
+  auto former = ParseUsageDefinition(object);
+  if (!former) return nullptr;
+  const bool same = stored.definition != nullptr && *stored.definition == *former;
+  return same ? stored.definition : std::make_shared<const UsageDefinition>(std::move(*former));
+}
+
+std::int64_t GenerationIn(const json::Value& status) {
+  const json::Value* generation = status.At({"inForce", "generation"});
+  return generation == nullptr ? 0 : generation->AsInt64().value_or(0);
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ void TakeFormer(StoredDefinition& stored, const std::string& name) {
 json::Value FormerInForce(const StoredDefinition& stored) {
   if (stored.in_force == nullptr || stored.in_force == stored.definition) return {};
   return json::Object{{"generation", stored.generation_in_force},
-                      {"spec", SpecOf(*stored.in_force)}};
+                      {"spec", json::Write(SpecOf(*stored.in_force))}};
 }
 
 std::string InNoNamespace(const api::GroupResource& resource) {
@@ -149,7 +150,13 @@ void DefinitionSet::Put(const json::Value& object) {
       stored.definition = std::make_shared<const UsageDefinition>(std::move(*definition));
     }
   }
-  if (stored.in_force == nullptr) TakeFormer(stored, name);
+  if (stored.in_force == nullptr) {
+    stored.in_force = FormerIn(stored, name);
+    stored.generation_in_force = GenerationIn(stored.status);
+  } else if (stored.former == nullptr && stored.in_force == stored.definition) {
+    stored.former = FormerIn(stored, name);
+    stored.former_generation = GenerationIn(stored.status);
+  }
   held_ += stored.bytes;
   definitions_.insert_or_assign(name, std::move(stored));
   // Not at each call: it looks at all.

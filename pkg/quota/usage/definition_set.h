@@ -38,14 +38,15 @@ struct StoredDefinition {
   // nothing.
   SharedDefinition in_force = {};
   std::int64_t generation_in_force = 0;
-  // What was in force before, while the paths of what replaced it are not known to be right. Null:
-  // nothing.
+  // What was in force before, here or by the status, while the paths of what replaced it are not
+  // known to be right. Null: nothing.
   SharedDefinition former = {};
   std::int64_t former_generation = 0;
 };
 
 // A former generation that is in force, for a status: whoever starts meanwhile counts by it, too.
-// Null: the present one is, or nothing.
+// Its spec is a text, because a merge patch would merge two specs. Null: the present one is, or
+// nothing.
 json::Value FormerInForce(const StoredDefinition& stored);
 
 // Whether the present generation of a definition may be in force.

@@ -62,9 +62,9 @@ TEST_CASE("edits: a mistyped one does not end the limit at a restart", "[control
   const bool leads = std::exchange(f.leads, true);
   f.Put("buckets", "example.com/bytes", readable ? ".spec.siez" : "spec.size", 2);
   f.scheduler.RunFor(60s);
-  CHECK(former() ==
-        R"({"generation":1,"spec":{"resource":{"group":"example.com","resource":"buckets"},)"
-        R"("usage":[{"name":"example.com/bytes","path":".spec.size"}]}})");
+  CHECK(former() == R"x({"generation":1,"spec":"{\"resource\":{\"group\":\"example.com\",)x"
+                    R"x(\"resource\":\"buckets\"},\"usage\":[{\"name\":\"example.com/bytes\",)x"
+                    R"x(\"path\":\".spec.size\"}]}"})x");
   f.leads = leads;
   for (int i = 0; i < 2; ++i) {
     f.Stop();
@@ -90,11 +90,19 @@ TEST_CASE("edits: a status whose former generation cannot be read is none", "[co
   f.Stop();
   f.defined.clear();
   json::Value stored = *f.cluster.Find(DefinitionResource(), "", "buckets.example.com");
-  json::Value& spec = stored.Make({"status", "inForce", "spec"});
-  SECTION("no spec") { spec = json::Value(); }
-  SECTION("a text") { spec = "spec"; }
-  SECTION("another kind") { spec.Make({"resource", "resource"}) = "disks"; }
-  SECTION("a wrong path") { spec.Make({"usage"}).AsArray()->at(0).Make({"path"}) = "size"; }
+  json::Value& text = stored.Make({"status", "inForce", "spec"});
+  json::Value spec = json::Parse(*text.AsString()).value();
+  SECTION("no spec") { text = json::Value(); }
+  SECTION("no JSON") { text = "spec"; }
+  SECTION("an object") { text = spec; }
+  SECTION("another kind") {
+    spec.Make({"resource", "resource"}) = "disks";
+    text = json::Write(spec);
+  }
+  SECTION("a wrong path") {
+    spec.Make({"usage"}).AsArray()->at(0).Make({"path"}) = "size";
+    text = json::Write(spec);
+  }
   f.cluster.Put(DefinitionResource(), stored);
   f.Start();
   f.scheduler.RunFor(20s);
@@ -142,6 +150,48 @@ TEST_CASE("edits: a mistyped one does not end the limit if its schema is read la
   f.scheduler.RunFor(20s);
   CHECK(f.Owns("example.com/more-bytes"));
   CHECK_THAT(f.Ready(), Catch::StartsWith("True NotLimited"));
+}
+
+// The leader has put it in force while it could not read the schema.
+TEST_CASE("edits: a replica that does not lead takes a mistyped one back with the leader",
+          "[controllers]") {
+  EditedUnchecked f(".spec.siez");
+  const bool restarts = GENERATE(true, false);
+  const bool reads = GENERATE(true, false);
+  CAPTURE(restarts, reads);
+  f.leads = false;
+  const auto say = [&](const std::string& status, const std::string& reason) {
+    json::Value stored = *f.cluster.Find(DefinitionResource(), "", "buckets.example.com");
+    const bool holds = status == "True";
+    stored.Make({"status", "observedGeneration"}) = 2;
+    stored.Make({"status", "version"}) = "v1";
+    stored.Make({"status", "conditions"}) = json::Array{
+        json::Object{{"type", "Ready"}, {"status", status}, {"reason", reason}, {"message", "m"}}};
+    json::Value former;
+    if (!holds) {
+      former =
+          json::Object{{"generation", 1},
+                       {"spec", R"({"resource":{"group":"example.com","resource":"buckets"},)"
+                                R"("usage":[{"name":"example.com/bytes","path":".spec.size"}]})"}};
+    }
+    stored.Make({"status", "inForce"}) = former;
+    f.cluster.Put(DefinitionResource(), stored);
+    f.scheduler.RunFor(5s);
+  };
+  say("True", "Counting");
+  if (restarts) {
+    f.running->Cancel();
+    f.scheduler.RunFor(60s);
+    f.defined.clear();
+    f.Start();
+    f.scheduler.RunFor(10s);
+  }
+  CHECK(f.Owns("example.com/more-bytes"));
+  if (reads) f.cluster.ForgetFunctions();
+  say("False", "PathNotInSchema");
+  f.scheduler.RunFor(20s);
+  CHECK(f.Owns("example.com/bytes"));
+  CHECK_FALSE(f.Owns("example.com/more-bytes"));
 }
 
 TEST_CASE("edits: a second mistyped one does not end the limit either", "[controllers]") {
