@@ -27,8 +27,7 @@ std::optional<QuotaCondition> WhyNotKnown(const Kind& kind, const DefinedUse& us
                                           const ServedResources& served) {
   const api::GroupResource& resource = kind.resource;
   const std::string called = kind.ToString();
-  const auto other = kind.IsClass() ? ResourceScope::kNamespaced : ResourceScope::kCluster;
-  if (served.Find(resource, other)) {
+  if (served.HasOtherScope(resource, kind.scope)) {
     return NotReady(quota::usage::kNotSupported,
                     kind.IsClass() ? called + " are in namespaces: a class must be cluster-scoped"
                                    : quota::usage::InNoNamespace(resource));

@@ -214,14 +214,8 @@ bool ClassTracker::IsCurrent(const Wanted& wanted) {
   return wanted.watch->evaluator().revision == wanted.evaluator->revision;
 }
 
-// True if the watch reads for a former evaluator, or the server does not serve what it reads, or
-// with the other scope.
-// Discovery alone may be wrong for a while after the start of a server.
 bool ClassTracker::MustStop(const Wanted& wanted) const {
-  if (!IsCurrent(wanted)) return true;
-  const api::GroupVersionResource& resource = wanted.watch->resource();
-  if (served_.HasOtherScope(resource.WithoutVersion(), ResourceScope::kCluster)) return true;
-  return wanted.watch->IsRefused() && served_.LacksVersion(resource);
+  return !IsCurrent(wanted) || wanted.watch->IsOver(served_, ResourceScope::kCluster);
 }
 
 base::Task<void> ClassTracker::StopUnneeded() {

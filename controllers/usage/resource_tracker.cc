@@ -101,11 +101,8 @@ void ResourceTracker::NoteUnserved() {
   listener_.OnResourceStates(unserved);
 }
 
-// Discovery alone may be wrong for a while after the start of a server.
 bool ResourceTracker::MustStop(const Wanted& wanted) const {
-  if (wanted.current() == nullptr) return true;
-  if (served_.HasOtherScope(wanted.evaluator->resource, ResourceScope::kNamespaced)) return true;
-  return wanted.tracked->IsRefused() && served_.LacksVersion(wanted.tracked->resource());
+  return wanted.current() == nullptr || wanted.tracked->IsOver(served_, ResourceScope::kNamespaced);
 }
 
 // A resource that others use keeps nothing of ours. It must be released then.

@@ -60,6 +60,13 @@ base::Task<void> SharedWatch::Stop() {
   co_await tasks_.Join();
 }
 
+bool SharedWatch::IsOver(const ServedResources& served, ResourceScope scope) const {
+  if (served.HasOtherScope(resource_.WithoutVersion(), scope)) return true;
+  const auto& trouble = state().trouble;
+  const bool refused = state().forbidden || (trouble && trouble->Is(base::ErrorCode::kNotFound));
+  return refused && served.LacksVersion(resource_);
+}
+
 void SharedWatch::Relist() {
   sync_state_.OnRelist();
   reflector_->Relist();

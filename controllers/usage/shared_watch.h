@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "controllers/usage/served_resources.h"
 #include "controllers/usage/sync_state.h"
 #include "informers/reflector.h"
 #include "pkg/api/resource.h"
@@ -89,12 +90,11 @@ class SharedWatch : public informers::CollectionSink {
   [[nodiscard]] const api::GroupVersionResource& resource() const { return resource_; }
   [[nodiscard]] const quota::Evaluator& evaluator() const { return evaluator_; }
   [[nodiscard]] const informers::ReflectorState& state() const { return reflector_->state(); }
-  // True if the server answers that it does not serve the collection, or not to us: the role that
+  // True if the server does not serve the collection any more, or with the other scope. Discovery
+  // alone may be wrong for a while after the start of a server, so the server must have refused the
+  // collection itself, too: it does not know it, or does not let us read it, because the role that
   // grants it may be deleted with the kind.
-  [[nodiscard]] bool IsRefused() const {
-    const auto& trouble = state().trouble;
-    return state().forbidden || (trouble && trouble->Is(base::ErrorCode::kNotFound));
-  }
+  [[nodiscard]] bool IsOver(const ServedResources& served, ResourceScope scope) const;
   // True if a complete list was read.
   [[nodiscard]] bool listed() const { return sync_state_.listed(); }
   // True if what was read is complete and current.

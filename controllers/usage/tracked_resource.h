@@ -83,7 +83,7 @@ class TrackedResource final : public SharedWatch {
   ShownVersions shown_;
   LedgerResync resync_;
   base::LogLimit lines_;      // about objects, by namespace
-  base::LogLimit own_lines_;  // about all of them
+  base::LogLimit own_lines_;  // about the resource as a whole
   base::TimePoint started_{};
   std::optional<base::TimePoint> reopened_;  // the last time that Await() did so
 };

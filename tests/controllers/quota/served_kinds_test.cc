@@ -29,6 +29,16 @@ json::Value Widget(const std::string& name) {
   return object;
 }
 
+// A kind with one object, and a quota with these limits.
+struct OneWidget : ControllerFixture {
+  explicit OneWidget(const json::Object& hard) {
+    cluster.Serve(kWidgets, "Widget");
+    cluster.Put(kWidgets, Widget("a"));
+    cluster.Put(kQuotas, MakeQuota("q", hard));
+    RunFor(40s);
+  }
+};
+
 std::string Watched(const ControllerFixture& f) {
   std::string text;
   for (const auto& tracked : f.controller->tracker().Watched()) {
@@ -41,11 +51,7 @@ std::string Watched(const ControllerFixture& f) {
 
 TEST_CASE("served kinds: a kind deleted and created again is counted within seconds",
           "[controllers]") {
-  ControllerFixture f;
-  f.cluster.Serve(kWidgets, "Widget");
-  f.cluster.Put(kWidgets, Widget("a"));
-  f.cluster.Put(kQuotas, MakeQuota("q", {{"pods", "10"}, {kCount, "3"}}));
-  f.RunFor(40s);
+  OneWidget f({{"pods", "10"}, {kCount, "3"}});
   CHECK(f.Used("q") == "count/widgets.example.com=1,pods=0");
 
   f.cluster.StopServing(kWidgets);
@@ -90,11 +96,7 @@ TEST_CASE("served kinds: a kind that is created again without namespaces is not 
 // One of several API servers has just started, or has an old copy of what others serve.
 TEST_CASE("served kinds: a kind that can be watched is served, whatever discovery says",
           "[controllers]") {
-  ControllerFixture f;
-  f.cluster.Serve(kWidgets, "Widget");
-  f.cluster.Put(kWidgets, Widget("a"));
-  f.cluster.Put(kQuotas, MakeQuota("q", {{kCount, "3"}}));
-  f.RunFor(40s);
+  OneWidget f({{kCount, "3"}});
   f.cluster.hidden.insert("example.com");
   f.RunFor(5min);
   f.cluster.Put(kWidgets, Widget("b"));
@@ -105,11 +107,7 @@ TEST_CASE("served kinds: a kind that can be watched is served, whatever discover
 
 TEST_CASE("served kinds: one answer of discovery does not make a failing kind absent",
           "[controllers]") {
-  ControllerFixture f;
-  f.cluster.Serve(kWidgets, "Widget");
-  f.cluster.Put(kWidgets, Widget("a"));
-  f.cluster.Put(kQuotas, MakeQuota("q", {{kCount, "3"}}));
-  f.RunFor(40s);
+  OneWidget f({{kCount, "3"}});
   // The next connections lead to a server that has just started.
   f.cluster.hidden.insert("example.com");
   f.cluster.fault = [](const client::ApiRequest& request) -> std::optional<base::Error> {
