@@ -42,14 +42,15 @@ std::optional<base::TimePoint> DefinitionController::DueAt(
   };
   const auto last = written_.find(name);
   // A CRD of a former release drops the versions, and the former generation.
-  const bool same_versions = (same("version") && same("classVersion")) ||
-                             (last != written_.end() && !last->second.failed &&
-                              last->second.versions == quota::usage::VersionsIn(status) &&
-                              stored.status.At({"version"}) == nullptr);
-  const bool same_former = same("inForce") || (last != written_.end() && !last->second.failed &&
-                                               stored.status.At({"inForce"}) == nullptr);
-  const bool same_state =
-      same("observedGeneration") && same("conditions") && same_versions && same_former;
+  const bool written = last != written_.end() && !last->second.failed;
+  const auto dropped = [&](std::string_view member) {
+    return written && stored.status.At({member}) == nullptr;
+  };
+  const bool same_versions =
+      (same("version") && same("classVersion")) ||
+      (dropped("version") && last->second.versions == quota::usage::VersionsIn(status));
+  const bool same_state = same("observedGeneration") && same("conditions") && same_versions &&
+                          (same("inForce") || dropped("inForce"));
   if (same_state && same("counted")) return std::nullopt;
   if (last == written_.end()) return base::TimePoint::min();
   const bool soon = !same_state && !last->second.failed;

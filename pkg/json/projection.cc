@@ -72,7 +72,7 @@ class Wanted {
   bool Key(std::string_view name) {
     if (skipping_ > 0) return true;
     const Node& node = *open_.back().node;
-    next_ = node.whole && !node.bounded ? &node : node.Find(name);
+    next_ = node.KeepsAll() ? &node : node.Find(name);
     return next_ == nullptr || tree_.Key(name);
   }
 

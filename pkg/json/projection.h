@@ -43,8 +43,9 @@ class Projection {
 
   struct Node {
     std::vector<std::pair<std::string, std::unique_ptr<Node>>> members;
-    bool whole = false;   // keep all below
+    bool whole = false;   // some path ends here
     bool bounded = true;  // each path to it and through it ends in `#`
+    [[nodiscard]] bool KeepsAll() const { return whole && !bounded; }
     [[nodiscard]] const Node* Find(std::string_view name) const;
   };
   [[nodiscard]] const Node& root() const { return *root_; }

@@ -104,7 +104,7 @@ std::size_t Skimmer::BeginValue(std::string_view bytes, std::size_t at) {
   const char c = bytes[at];
   const bool array = c == '[';
   if (!open_.empty() && open_.back().array && lists_.Add()) return LeaveOutList(at);
-  if (IsContainer(c) && next_ != nullptr && (!next_->whole || next_->bounded)) {
+  if (IsContainer(c) && next_ != nullptr && !next_->KeepsAll()) {
     if (open_.size() == limits_.depth) return GiveUp(at);
     if (array && next_->bounded) lists_.Begin(open_.size());
     open_.push_back({next_, array, out_.size()});

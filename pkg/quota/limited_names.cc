@@ -90,8 +90,7 @@ void LimitedNames::BoundClasses(Facts& facts, const ClassTable* classes, LeftOut
     const bool exists = classes != nullptr && classes->Has(units.name);
     if (exists && MayUse(*classes, units.name)) return false;
     if (spare.Take(sizeof(units) + HeapBytes(units.name))) return false;
-    if (classes != nullptr && !exists && !unknown)
-      unknown = classes->UnknownOf(units.name).has_value();
+    unknown = unknown || (classes != nullptr && !exists && classes->UnknownOf(units.name));
     return true;
   });
   left_out.classes = left_out.classes || erased > 0;

@@ -166,12 +166,12 @@ void WebhookKeeper::Upsert(const json::Value& object) {
 void WebhookKeeper::Remove(const json::Value& object) {
   if (object.StringAt({"metadata", "name"}) != plan_.name()) return;
   ahead_ = false;
-  TakeLive(nullptr, true);
+  TakeLive(nullptr);
 }
 
 void WebhookKeeper::EndList() {
   listing_ = false;
-  if (!listed_ && !written_) TakeLive(nullptr, true);
+  if (!listed_ && !written_) TakeLive(nullptr);
 }
 
 void WebhookKeeper::LearnLeader() {

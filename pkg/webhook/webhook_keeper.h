@@ -122,7 +122,7 @@ class WebhookKeeper final : public informers::CollectionSink {
 
  private:
   void LearnLeader();
-  void TakeLive(const json::Value* live, bool true_if_older);
+  void TakeLive(const json::Value* live, bool true_if_older = false);
   void OnForeignChange();
   void Repair(base::TimePoint now);
   void OnWish();

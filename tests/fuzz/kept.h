@@ -9,7 +9,7 @@ namespace fuzz {
 
 // Without a bound of lists: a repeated member counts against it, and is not in the value.
 inline json::Value Kept(const json::Value& value, const json::Projection::Node& node) {
-  if (node.whole && !node.bounded) return value;
+  if (node.KeepsAll()) return value;
   if (const json::Array* array = value.AsArray()) {
     json::Array kept;
     for (const json::Value& element : *array) kept.push_back(Kept(element, node));

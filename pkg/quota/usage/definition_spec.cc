@@ -5,16 +5,16 @@
 namespace quota::usage {
 namespace {
 
-json::Value ResourceIn(const api::GroupResource& resource) {
+json::Value ToJson(const api::GroupResource& resource) {
   return json::Object{{"group", resource.group}, {"resource", resource.resource}};
 }
 
-json::Value AmountIn(const Amount& amount) {
+json::Value ToJson(const Amount& amount) {
   json::Value one = json::Object{{"name", amount.name}};
   if (amount.path) one.Make({"path"}) = amount.path->ToText();
   if (amount.of_class) {
     one.Make({"class", "path"}) = amount.of_class->path.ToText();
-    one.Make({"class", "resource"}) = ResourceIn(amount.of_class->resource);
+    one.Make({"class", "resource"}) = ToJson(amount.of_class->resource);
     one.Make({"class", "field"}) = amount.of_class->field.ToText();
     if (amount.of_class->optional) one.Make({"class", "optional"}) = true;
     const std::string& called = amount.of_class->display_name;
@@ -32,9 +32,9 @@ json::Value AmountIn(const Amount& amount) {
 }  // namespace
 
 json::Value SpecOf(const UsageDefinition& definition) {
-  json::Value spec = json::Object{{"resource", ResourceIn(definition.resource)}};
+  json::Value spec = json::Object{{"resource", ToJson(definition.resource)}};
   json::Array amounts;
-  for (const Amount& amount : definition.amounts) amounts.push_back(AmountIn(amount));
+  for (const Amount& amount : definition.amounts) amounts.push_back(ToJson(amount));
   if (!amounts.empty()) spec.Make({"usage"}) = std::move(amounts);
   if (definition.counts_while) {
     const CountsWhile& counts = *definition.counts_while;

@@ -142,9 +142,9 @@ std::string FieldPath::TextOf(Steps steps) {
 // Of the two ways to write a name with dots it takes the shorter one, so the text is not longer
 // than the one that was read.
 std::string FieldPath::ToText() const {
+  constexpr std::ptrdiff_t kOfBrackets = 4;  // characters, beside those of the name
   std::string text;
   for (const Step& step : steps_) {
-    constexpr std::ptrdiff_t kOfBrackets = 4;  // characters, beside those of the name
     if (step.each) {
       text += "[*]";
     } else if (std::ranges::count(step.name, '.') + 1 > kOfBrackets) {
