@@ -7,8 +7,8 @@
 //
 // Watches may be silent for a minute, and a daemon without leader election may ask nothing else. So
 // this asks for something whenever nothing was answered for some seconds, or for one second while
-// the server does not answer: trouble is noticed, and its end at once. A request that fails for
-// another reason, as an answer that is too large, proves no trouble then.
+// the server does not answer: trouble is noticed, and its end at once. A request that always fails
+// for a reason of its own, such as an answer that is too large, does not look like trouble then.
 //
 // Single-threaded. Constructor arguments must outlive it; Run() must have returned before it is
 // destroyed.

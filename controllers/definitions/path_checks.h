@@ -64,8 +64,8 @@ class PathChecks {
   // Reads what is due, until cancelled.
   base::Task<void> Run();
 
-  // True if it is decided whether the definition may be in force. Until then it may. What the
-  // leader says is not decided: it may be by a schema that it cannot read.
+  // True if it is decided whether the definition may be in force. Until then it may. What only
+  // the leader has said is not decided: perhaps it could not read the schema.
   [[nodiscard]] bool IsDecided(std::string_view name) const;
   // Returns why the definition must not be in force; "" if it may.
   [[nodiscard]] std::string WhyNot(std::string_view name) const;

@@ -1,9 +1,9 @@
 #pragma once
 
-// Bounds the lines that the log gets of one kind of problem, whatever number of subjects have it:
-// at most twenty in five minutes, and at most five of them about one subject. Users can make
-// objects fail as often as they like, and an outage makes thousands of quotas fail at once. The
-// first lines tell what is wrong; the others are counted, and a later line tells their number.
+// Bounds how many lines the log gets about one kind of problem, however many subjects have it: at
+// most twenty in five minutes, and at most five of them about one subject. Users can make objects
+// fail as often as they like, and an outage makes thousands of quotas fail at once. The first lines
+// tell what is wrong; the others are counted, and a later line tells their number.
 // Single-threaded.
 
 #include <algorithm>

@@ -49,10 +49,10 @@ class LimitedNames {
     [[nodiscard]] bool any() const { return names || classes; }
   };
   // Leaves out of `facts` what is beyond kSpareBytes and that no quota limits. A class is limited
-  // if it uses a limited name, or may, by `classes` (null: unknown). If references to missing
-  // classes make the usage unknown, one to a class that cannot exist is left of them: unknown usage
-  // stays unknown. References to objects that are too long to name one are cut, and long values of
-  // scopes are replaced by digests.
+  // if it uses a limited name, or may, by `classes` (null: unknown). Missing classes can make the
+  // usage unknown: in place of all such references that are left out, one to a class that cannot
+  // exist stays, so the usage stays unknown. References to objects that are too long to name one
+  // are cut, and long values of scopes are replaced by digests.
   LeftOut Bound(ObjectFacts& facts, const ClassTable* classes) const;
 
  private:

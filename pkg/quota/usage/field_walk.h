@@ -17,8 +17,9 @@ namespace quota::usage {
 
 // At most so many elements of lists are looked at in one object for one name, and for all names of
 // a definition: each of many names has an equal part of these (MostElements()). A name that needs
-// more is unknown, and so is one that reads a list that was not read because it has, together with
-// the lists in it, more than the first. So one object takes less than 20 ms.
+// more is unknown. A list with more elements than the first number, together with those of the
+// lists in it, is not read at all (json/projection.h), and the names that need it are unknown. So
+// one object takes less than 20 ms.
 inline constexpr std::size_t kMostElements = 10'000;
 inline constexpr std::size_t kMostElementsInAll = 100'000;
 static_assert(kMostElements <= json::ParseLimits{}.list_elements);
